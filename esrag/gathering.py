@@ -22,6 +22,7 @@ from esrag.evidence.confidence import Signals, confidence
 from esrag.evidence.counts import find_default, lacks_asked_number
 from esrag.evidence.first_cells import answer_first_cells, with_tables
 from esrag.evidence.imprint import answer_author, answer_date
+from esrag.evidence.open_lists import with_open_lists
 from esrag.evidence.quantities import gives_other_units, lacks_asked_unit
 from esrag.evidence.selection import EvidenceBudget, compress_evidence
 from esrag.evidence.statements import statements
@@ -258,15 +259,15 @@ def _budget(context: Context) -> EvidenceBudget:
 
 
 def _add_neighbours(question: str, hits: Sequence[Hit], context: Context) -> Iterable[Hit]:
-    """Return the hits with the rest of an algorithm or table in question, and the chunks around."""
+    """Return the hits with the rest of the algorithm, table or list in question, and neighbours."""
     limits, around = context.settings.answer, _look_around(context)
     whole = with_steps(question, hits, around, enabled=limits.algorithms)
-    whole = with_tables(question, whole, around)
+    whole = with_open_lists(question, with_tables(question, whole, around), around)
     return with_neighbours(whole, context.engine, limits.neighbours)
 
 
 def _look_around(context: Context) -> Callable[[Chunk], Sequence[Chunk]]:
-    """Return what gives the chunks around one, as far as an algorithm or table may reach."""
+    """Return what gives the chunks around one, as far as an algorithm or a list may reach."""
     return lambda chunk: context.engine.neighbours(chunk, REACH)
 
 

@@ -342,23 +342,21 @@ def _columns(asked: set[str], values: Sequence[Column], sides: Sides) -> tuple[l
     """
     headers = [_terms(name) for name, _ in values]
     common = set.intersection(*headers) if len(headers) > 1 else set[str]()
-    compared = [
-        [
-            n
-            for n, words in enumerate(headers)
-            if words >= {*side} or set() < words - common <= {*side}
-        ]
-        for side in sides
-    ]
+    own = [words - common for words in headers]
+
+    def find_of(side: set[str]) -> list[int]:
+        return [n for n, words in enumerate(headers) if words >= side or set() < own[n] <= side]
+
+    compared = [find_of({*side}) for side in sides]
     if compared and all(compared):
         return sorted({n for columns in compared for n in columns}), len(sides)
 
-    shared = [len(asked & (words - common)) for words in headers]
+    shared = [len(asked & words) for words in own]
     most = max(shared, default=0)
     if len(values) == 1:
         return [0], most
     best = [n for n, count in enumerate(shared) if count == most and most]
-    exact = [n for n in best if headers[n] - common <= asked]
+    exact = [n for n in best if own[n] <= asked]
     return exact or best, most
 
 

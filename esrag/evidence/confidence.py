@@ -22,7 +22,7 @@ BY_NO_NUMBER = -1.5
 BY_NO_YEAR = -2.0
 BY_LACKING = -3.0  # of 520 questions, 15 lacked a unit: none of them was answerable
 
-# Least values: of 22 answers from named cells all were right, and of 18 from cells of a row 12.
+# Least values: of 39 answers from named cells 38 were right, and of 29 from cells of a row 23.
 CELLS = {"named": 0.85, "row": 0.5}
 STEPS = 0.5  # of an algorithm in question that the evidence has whole
 

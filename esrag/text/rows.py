@@ -14,6 +14,7 @@ from esrag.text.terms import MONTHS, find_years, whole_words
 IS_ROW = "▤"  # the first character of a token; those of texts begin with a letter or a digit
 MAX_ROWS = 64  # tokens of a passage
 MAX_WORDS = 6  # of a name
+MAX_ASKED = 40  # words of a question that may name a row
 MAX_TOKEN = 64  # characters
 
 _BAR = " | "
@@ -57,7 +58,7 @@ def row_tokens(question: str) -> dict[str, int]:
     >>> row_tokens("How many assets are there?")
     {'▤mani': 1, '▤asset': 1, '▤maniasset': 2}
     """
-    kind, words = read_question(question).kind, whole_words(question)
+    kind, words = read_question(question).kind, whole_words(question)[:MAX_ASKED]
     is_for_number = kind == "count" or bool(find_years(question))
     if kind == "definition" and not is_for_number and " of " not in question:
         return {}

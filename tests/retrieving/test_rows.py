@@ -47,6 +47,13 @@ def test_one_word_names_a_row_only_in_a_question_for_a_number(index, question):
     assert not row_tokens(question).keys() & {*find_rows(SHEET)}
 
 
+def test_a_long_question_names_few_rows(index):
+    """Or a server would refuse so many words."""
+    question = "How much is " + " ".join(f"word{n}" for n in range(900)) + "?"
+    assert 300 > len(row_tokens(question))
+    assert index.search("How much were the total assets in 2021? " + "so " * 900)
+
+
 def test_of_many_tables_the_closest_comes_first(open_pages):
     """The one that has most of the question's other words."""
     sheets = {

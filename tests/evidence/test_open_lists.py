@@ -1,0 +1,39 @@
+"""A list that goes on in the next chunk is said whole, even if only its beginning is found."""
+
+import pytest
+
+STEPS = ("Open the gate", "Ring the bell", "Free the chain", "Push the boat", "Close the gate")
+PAGE = "# Launch\n\nLaunching a boat from the slipway has five steps:\n\n" + "\n".join(
+    f"{n}. {step}. The keeper who is on duty at the slipway watches it from the tower above."
+    for n, step in enumerate(STEPS, 1)
+)
+OTHERS = {f"other{n}.md": f"# Other {n}\n\nNothing about this is of use: {n}." for n in range(3)}
+
+
+@pytest.fixture
+def index(open_pages):
+    """An index whose chunks have one or two steps each, of which one hit is read."""
+    return open_pages(
+        {"launch.md": PAGE, **OTHERS},
+        {
+            "embedding.model": "none",
+            "chunking": {"size": 45, "overlap": 0},
+            "retrieval.k": 1,
+            "answer.neighbours": 0,
+            "answer.refusal": 0,
+        },
+    )
+
+
+def test_all_steps_are_said(index):
+    """Though the hit has only the first ones."""
+    question = "What are the steps of launching a boat from the slipway?"
+    (hit,) = index.search(question, k=1)
+    assert STEPS[-1] not in hit.chunk.text
+    assert all(step in index.ask(question).text for step in STEPS[:4])
+
+
+def test_another_question_reads_its_hits_alone(index):
+    """It asks for no list."""
+    asked = index.ask("Who watches the launching of a boat from the slipway?")
+    assert 1 == len(asked.evidence)
