@@ -70,7 +70,8 @@ def _counts_what(question: str, text: str, counts: Counter[str]) -> bool:
         return True
 
     asked, noun = {*terms(found[1])}, {*terms(found[1])[-1:]}
-    other = {use.number for use in uses(text) if use.unit and asked.isdisjoint(terms(use.unit))}
+    units = {use.unit for use in uses(f"1 {found[1]}")} | {""}
+    other = {use.number for use in uses(text) if use.unit not in units}
     words = _WORD_OR_FIGURE.findall(_COUNTS_NOTHING.sub(" ", text))
     stems = [next(iter(terms(word)), "") for word in words]
     for at, word in enumerate(words):

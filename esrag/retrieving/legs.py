@@ -100,16 +100,17 @@ def _search_rows(question: str, request: SearchRequest, engine: Engine) -> tuple
     if len(found) == ROWS:  # perhaps not all of them: the question tells which are closest
         found = engine.search(replace(wanted, text=question)).hits
 
-    def rank(hit: Hit) -> tuple[int, int]:
-        words = max((tokens.get(row, 0) for row in find_rows(hit.chunk.text)), default=0)
-        return words, len(asked.intersection(terms(text_to_index(hit.chunk))))
-
+    rows = [find_rows(hit.chunk.text) for hit in found]
+    sizes = [max((tokens.get(row, 0) for row in each), default=0) for each in rows]
+    longest = max(sizes, default=0)
+    named = [hit for hit, size in zip(found, sizes, strict=True) if size == longest]
     asked = set(terms(question))
-    ranks = {hit.chunk.chunk_id: rank(hit) for hit in found}
-    longest, _ = max(ranks.values(), default=(0, 0))
-    ordered = sorted(found, key=lambda hit: ranks[hit.chunk.chunk_id], reverse=True)
-    named = tuple(hit for hit in ordered if ranks[hit.chunk.chunk_id][0] == longest)
-    return named[: min(longest, MOST_FIRST)]  # one word is little to go by
+    shared = {
+        hit.chunk.chunk_id: len(asked.intersection(terms(text_to_index(hit.chunk))))
+        for hit in named
+    }
+    named.sort(key=lambda hit: -shared[hit.chunk.chunk_id])
+    return tuple(named[: min(longest, MOST_FIRST)])  # one word is little to go by
 
 
 def _put_first(defined: Sequence[Hit], hits: Sequence[Hit]) -> tuple[Hit, ...]:

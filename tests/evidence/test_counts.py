@@ -19,6 +19,7 @@ def say(*texts):
     [
         ("How many visas are issued a year?", "A visa is granted for at most three years.", True),
         ("How many visas are issued a year?", "Each year 65,000 visas are issued.", False),
+        ("How many litres does the kettle hold?", "The kettle holds 1.7 litres.", False),
         ("How many lamps may a ship carry?", "Lamps on one ship SHALL be no more than 12.", False),
         ("How many lamps does it have?", "The tower of 1890 burns oil, see section 4.2.", True),
         ("How many lamps does it have?", "Lamps: 7, Bells: 2", False),
