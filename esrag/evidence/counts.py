@@ -73,15 +73,20 @@ def _counts_what(question: str, text: str, counts: Counter[str]) -> bool:
     units = {use.unit for use in uses(f"1 {found[1]}")} | {""}
     other = {use.number for use in uses(text) if use.unit not in units}
     words = _WORD_OR_FIGURE.findall(_COUNTS_NOTHING.sub(" ", text))
-    stems = [next(iter(terms(word)), "") for word in words]
-    for at, word in enumerate(words):
+    figures = ((at, word) for at, word in enumerate(words) if any(map(str.isdigit, word)))
+    for at, word in figures:
+        if not counts.keys() & {*numbers(word)} - other:
+            continue
         is_limit = not _LIMITING.isdisjoint(words[max(at - LIMITED, 0) : at])
-        before = stems[0 if is_limit else max(at - BEFORE, 0) : at]
-        near = {*before, *stems[at + 1 : at + 1 + AFTER]}
-        close = stems[at + 1 : at + 1 + CLOSE]
-        if counts.keys() & {*numbers(word)} - other and (near & noun or asked & {*close}):
+        before = words[0 if is_limit else max(at - BEFORE, 0) : at]
+        after = words[at + 1 : at + 1 + AFTER]
+        if noun & _stems([*before, *after]) or asked & _stems(after[:CLOSE]):
             return True
     return False
+
+
+def _stems(words: Sequence[str]) -> set[str]:
+    return {next(iter(terms(word)), "") for word in words}
 
 
 def find_default(
