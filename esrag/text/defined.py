@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from itertools import islice
 
 from esrag.text import drop_number
-from esrag.text.terms import whole_words
+from esrag.text.terms import join_token, whole_words
 
-DEFINES = "≝"  # the first character of a token; those of texts begin with a letter or a digit
+DEFINES = "≝"  # the sign of a token
 MAX_DEFINED = 32  # tokens of a passage
-MAX_TOKEN = 64  # characters
 
 _WORD = r"\w(?:[\w'’-]|[./](?=\w)){0,40}+"
 _NAME = rf"(?P<name>{_WORD}(?: {_WORD}){{0,4}}?)"
@@ -62,8 +61,7 @@ def definition_token(name: str) -> str:
     >>> definition_token("key-encapsulation"), definition_token("the")
     ('≝keyencapsul', '')
     """
-    words = "".join(whole_words(name))
-    return f"{DEFINES}{words}"[:MAX_TOKEN] if words else ""
+    return join_token(DEFINES, whole_words(name))
 
 
 def definition_tokens(subject: str) -> tuple[str, ...]:

@@ -9,13 +9,12 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
 from esrag.text.questions import read_question
-from esrag.text.terms import MONTHS, find_years, whole_words
+from esrag.text.terms import MONTHS, find_years, join_token, whole_words
 
-IS_ROW = "▤"  # the first character of a token; those of texts begin with a letter or a digit
+IS_ROW = "▤"  # the sign of a token
 MAX_ROWS = 64  # tokens of a passage
 MAX_WORDS = 6  # of a name
 MAX_ASKED = 40  # words of a question that may name a row
-MAX_TOKEN = 64  # characters
 
 _BAR = " | "
 _END = re.compile(r"[,;:]| and | or | [–-] |(?<=\w) [(\[][^()\[\]\n]{0,80}[)\]]\Z")
@@ -81,7 +80,7 @@ def _split(line: str) -> tuple[str, str]:
 def _token(words: Sequence[str]) -> str:
     """Return the token of a name; "" for one without words, with too many, or with a date alone."""
     is_date = all(word.isdecimal() or word in _MONTHS for word in words)
-    return "" if is_date or len(words) > MAX_WORDS else f"{IS_ROW}{''.join(words)}"[:MAX_TOKEN]
+    return "" if is_date or len(words) > MAX_WORDS else join_token(IS_ROW, words)
 
 
 def _iter_runs(words: Sequence[str], least: int) -> Iterator[Sequence[str]]:

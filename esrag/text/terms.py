@@ -57,6 +57,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)+")
 _CASE_CHANGE = re.compile("(?<=[a-z])(?=[A-Z])")
 _POSSESSIVE = re.compile("'[sS]$")
 _YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w-]|[.,]\d)")
+MAX_TOKEN = 64  # characters
 _PLURAL = re.compile("(?<=[A-Z0-9])s$")  # of an abbreviation
 _JOINTS = str.maketrans("", "", "-.'")
 # Letters and digits of formulas, because users do not type 𝑘 or ℎ. Other signs stay.
@@ -89,6 +90,17 @@ def find_years(text: str) -> set[str]:
     ['2020', '2021']
     """
     return set(_YEAR.findall(text))
+
+
+def join_token(sign: str, words: Sequence[str]) -> str:
+    """Return the token of a name for the keyword leg, which no text can contain; "" without words.
+
+    The sign is its first character: those of texts begin with a letter or a digit.
+
+    >>> join_token("≝", ["reli", "parti"]), join_token("≝", [])
+    ('≝reliparti', '')
+    """
+    return f"{sign}{''.join(words)}"[:MAX_TOKEN] if words else ""
 
 
 def whole_words(text: str) -> list[str]:
