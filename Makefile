@@ -41,7 +41,7 @@ docs: install  ## Build the documentation as a site, build/docs/index.html; a wa
 		--conf-dir site --doctree-dir build/doctrees . build/docs
 
 # Most tests wait for a process more than they compute, so there are more processes than cores.
-PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadgroup
+PYTEST := $(BIN)/python -m pytest --numprocesses 4 --dist loadgroup
 HEAVY := live or packaging or quality or slow
 SLOWER := tests/test_forkserver.py tests/test_patterns.py
 QUICK := esrag $(addprefix tests/,text chunking evidence verifying retrieving generating) \

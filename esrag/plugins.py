@@ -12,6 +12,7 @@ from functools import cache
 from importlib.metadata import (
     Distribution,
     EntryPoint,
+    EntryPoints,
     PackageNotFoundError,
     distribution,
     entry_points,
@@ -47,15 +48,19 @@ class Plugin:
 
 
 @cache
-def _entries(stage: str) -> dict[str, EntryPoint]:
-    """Return the stage's entry points by name.
+def _entries() -> dict[str, dict[str, EntryPoint]]:
+    """Return the entry points by stage and name.
 
-    Of two with one name, a third party's replaces the built-in one.
+    Read once, for all stages: looking at every installed package takes as long as a short command.
     """
-    found = sorted(
-        entry_points(group=f"esrag.{stage}"),
-        key=lambda e: (e.name, _package(e) != "esrag", e.value),
-    )
+    installed = entry_points()
+    return {stage: _by_name(installed.select(group=f"esrag.{stage}")) for stage in STAGES}
+
+
+def _by_name(entries: EntryPoints) -> dict[str, EntryPoint]:
+    """Of two with one name, a third party's replaces the built-in one."""
+    # By their module, since the name of each package would have to be parsed from its metadata.
+    found = sorted(entries, key=lambda e: (e.name, not e.value.startswith("esrag."), e.value))
     return {entry.name: entry for entry in found}
 
 
@@ -65,7 +70,7 @@ def _package(entry: EntryPoint) -> str:
 
 def names(stage: str) -> tuple[str, ...]:
     """Return the names registered for a stage, sorted."""
-    return tuple(_entries(stage))
+    return tuple(_entries()[stage])
 
 
 def plugins() -> tuple[Plugin, ...]:
@@ -73,13 +78,13 @@ def plugins() -> tuple[Plugin, ...]:
     return tuple(
         Plugin(stage=stage, name=entry.name, target=entry.value, package=_package(entry))
         for stage in STAGES
-        for entry in _entries(stage).values()
+        for entry in _entries()[stage].values()
     )
 
 
 def distribution_of(stage: str, name: str) -> str:
     """Return the distribution and version of a plugin; "" if that is unknown."""
-    entry = _entries(stage).get(name)
+    entry = _entries()[stage].get(name)
     return f"{entry.dist.name} {entry.dist.version}" if entry and entry.dist else ""
 
 
@@ -133,7 +138,7 @@ def load(stage: str, name: str) -> Any:
     Raises: SettingsError, with the known names, for an unknown name, or a plugin that cannot be
     imported.
     """
-    entry = _entries(stage).get(name)
+    entry = _entries()[stage].get(name)
     if entry is None:
         raise SettingsError(
             f"no {stage[:-1]} named {name!r}", hint=f"choose one of {', '.join(names(stage))}"

@@ -40,6 +40,9 @@ _ROWS, _CELLS, _ITEMS = {"tr", "row"}, {"td", "th", "cell"}, {"li", "item"}
 # none of the headings, which are links there and so look like menus; on pages with menus it rightly
 # drops two or three.
 _MIN_KEPT, _MAX_HEADINGS_LOST = 0.5, 3
+# Characters of text. What trafilatura takes from a page with less is a guess, and starting it takes
+# longer than everything else that is done with such a page.
+_MIN_TO_SELECT = 250
 
 
 class HtmlLoader:
@@ -110,14 +113,17 @@ def as_text(tree: Any) -> str:
 def main_content(text: str, tree: Any) -> Any:
     """Return the element to write: the body that trafilatura finds, or the page's own.
 
-    The page's own is written if trafilatura would lose too much of it.
+    The page's own is written if the page is tiny, or if trafilatura would lose too much of it.
     """
+    body = body_of(tree)
+    if len(body.text_content()) < _MIN_TO_SELECT:
+        return body
+
     import trafilatura
 
     found = trafilatura.bare_extraction(
         text, include_comments=False, with_metadata=False, favor_recall=True
     )
-    body = body_of(tree)
     kept = getattr(found, "body", None)
     if kept is None:
         return body
@@ -150,7 +156,12 @@ def _prepare(layout: Layout, tree: Any, *, keep_hidden: bool) -> bool:
     """
     from lxml import etree
 
-    hidden = 0 if keep_hidden else remove_concealed(tree)
+    hidden = 0
+    if keep_hidden:
+        for template in tree.iter("template"):
+            template.tag = "div"  # or it would be left out below
+    else:
+        hidden = remove_concealed(tree)
     layout.leave_out(hidden)
 
     raised = list(tree.iter("sup"))

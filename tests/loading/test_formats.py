@@ -151,6 +151,15 @@ def test_headings_that_are_links_survive(load_one, build):
     assert paths(document) == [(f"{number}. Part {number}",) for number in range(9)]
 
 
+def test_a_tiny_page_is_kept_whole_but_for_its_navigation(load_one):
+    """There is too little text to tell what is around it."""
+    page = (
+        "<html><body><nav>Home</nav><h1>Lamp</h1><p>E27</p><ul><li>60 watts</li></ul>"
+        "<p><a href='/shade'>Linen shade</a></p><footer>Imprint</footer></body></html>"
+    )
+    assert load_one("lamp.html", page).text == "Lamp\n\nE27\n- 60 watts\n\nLinen shade"
+
+
 def test_html_is_read_in_its_declared_encoding_and_fetches_nothing(load_one):
     """A declared encoding is believed; scripts, frames and entities of other files are left out."""
     page = (
