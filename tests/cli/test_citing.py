@@ -33,7 +33,7 @@ def test_a_citation_names_title_and_file(people):
     assert "\n\n[c1] Maria Tolle, page 1: docs/tolle é.html\n\nconfidence: " in said
 
     (citation,) = people("ask", question, "--json").json["citations"]
-    assert (citation["title"], citation["section"]) == ("Maria Tolle", "")
+    assert (citation["title"], citation["section"]) == ("Maria Tolle", "Maria Tolle")
     assert citation["source"] == str(people.folder / "docs" / "tolle é.html")
 
 
