@@ -7,6 +7,7 @@ from itertools import groupby, pairwise
 from esrag.loading.layout import join_lines, split_rows
 
 _GRID_BORDER = re.compile(r"\+(?:[-=]+\+)+")
+_CORNER = re.compile(r"\+(?=[-=])|(?<=[-=])\+")
 _SIMPLE_BORDER = re.compile(r"=+(?: +=+)+")
 _UNDERLINE = re.compile(r"[- ]+")
 _BORDERS = 3  # of a simple table with a header: above it, below it, at the end
@@ -36,19 +37,42 @@ def write_rows(table: str, plain: Callable[[str], str], caption: str = "") -> st
 
 
 def _grid_rows(lines: Sequence[str]) -> Rows:
-    """Return the rows of a grid table; none if a cell covers others."""
-    border = lines[0]
-    ends = [place for place, sign in enumerate(border) if sign == "+"]
+    """Return the rows of a grid table; none if a cell below the header covers others.
+
+    The header is what is above the first border without a gap. Its cells may cover others, which
+    then have their text too.
+    """
+    ends = sorted({corner.start() for line in lines for corner in _CORNER.finditer(line)})
     columns = [(left + 1, right) for left, right in pairwise(ends)]
-    inner = [line for line in lines if not _GRID_BORDER.fullmatch(line)]
-    is_whole = all(len(line) == len(border) and _has_bars(line, ends) for line in inner)
-    if not is_whole or any(
-        _GRID_BORDER.fullmatch(line) and not _has_corners(line, ends) for line in lines
+    first = next((n for n, line in enumerate(lines) if n and _GRID_BORDER.fullmatch(line)), 0)
+    body = lines[first:]
+    if not all(
+        len(line) == len(lines[0])
+        and (_has_corners(line, ends) if _GRID_BORDER.fullmatch(line) else _has_bars(line, ends))
+        for line in body
     ):
         return []
 
-    groups = groupby(lines, key=lambda line: bool(_GRID_BORDER.fullmatch(line)))
-    return [_join(list(group), columns) for is_border, group in groups if not is_border]
+    groups = groupby(body, key=lambda line: bool(_GRID_BORDER.fullmatch(line)))
+    rows = [_join(list(group), columns) for is_border, group in groups if not is_border]
+    return [_spread(lines[1:first], ends), *rows]
+
+
+def _spread(lines: Sequence[str], ends: Sequence[int]) -> list[str]:
+    """Return the cells of a header between column ends, each with the cells that cover it.
+
+    >>> _spread(["|a |  C++  |", "|  +---+---+", "|  | c | d |"], [0, 3, 7, 11])
+    ['a', 'C++ c', 'C++ d']
+    """
+    header: list[list[str]] = [[] for _ in ends[1:]]
+    for line in lines:
+        corners = {corner.start() for corner in _CORNER.finditer(line)}
+        bars = [n for n, end in enumerate(ends) if line[end : end + 1] == "|" or end in corners]
+        for first, last in pairwise(bars):
+            text = line[ends[first] + 1 : ends[last]].strip()
+            for cell in header[first:last] if text.strip("-=") else ():
+                cell.append(text)
+    return [" ".join(cell) for cell in header]
 
 
 def _has_bars(line: str, ends: Sequence[int]) -> bool:

@@ -111,15 +111,21 @@ def test_a_peps_fields_are_metadata(load_one, samples):
 
 
 def test_rst_tables_are_spans(load_one):
-    """Grid tables and simple tables are rows; those with cells that span stay as they are."""
+    """Grid tables and simple tables are rows, with the headers that span their columns.
+
+    Those with other cells that span stay as they are.
+    """
     grid = "+---+---+\n| a | b |\n+===+===+\n| 1 | 2 |\n|   | 3 |\n+---+---+"
     simple = "  == ====\n  a  b\n  == ====\n  1  *2*\n     3\n  4  5\n  == ===="
-    spanned = "+---+---+\n| a     |\n+---+---+\n| 1 | 2 |\n+---+---+"
+    header = "+---+-------+\n|   | a+    |\n| n +---+---+\n|   | b | c |\n"
+    headed = f"{header}+---+---+---+\n| 1 | 2 | 3 |\n+---+---+---+"
+    spanned = "+---+---+\n| a | b |\n+===+===+\n| 1     |\n+---+---+"
     bare = "== ==\n1  2\n3  4\n== =="
-    text = f"Text.\n\n{grid}\n\nText.\n\n{simple}\n\n{spanned}\n\nText.\n\n{bare}\n"
+    text = f"Text.\n\n{grid}\n\nText.\n\n{simple}\n\n{headed}\n\n{spanned}\n\nText.\n\n{bare}\n"
     assert tables(load_one("a.rst", text)) == [
         "a | b\n1 | 2 3",
         "a | b\n1 | 2 3\n4 | 5",
+        "n | a+ b | a+ c\n1 | 2 | 3",
         spanned,
         bare,
     ]
