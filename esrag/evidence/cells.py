@@ -8,6 +8,7 @@ from typing import Literal
 
 from esrag.evidence import Statement, find_best
 from esrag.evidence.algorithms import sentences
+from esrag.evidence.counts import lacks_asked_number
 from esrag.evidence.labels import DATES, find_labels
 from esrag.evidence.statements import lines, to_line
 from esrag.evidence.tables import Row, is_figure
@@ -26,6 +27,8 @@ MAX_ROWS = 2  # that a question may compare
 # for its cell to be the answer without being the best statement. A label such as ML-KEM-768 tells
 # more than other words.
 MIN_SHARE, MIN_TECHNICAL_SHARE = 0.7, 0.4
+# The same where the best statement has no number that the question asks for.
+MIN_SHARE_FOR_NUMBER = 0.4
 
 _BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,40})[)\]]")
 _SCALE = re.compile(r"\bin ((?:thousand|million|billion)s?(?: of)? \w{1,20})", re.IGNORECASE)
@@ -42,6 +45,7 @@ _YEAR_END = re.compile(r"\bend of (?:the (?:fiscal )?year )?(?:19|20)\d\d", re.I
 MAX_QUARTERS = 4
 _QUARTERS = ("first", "second", "third", "fourth", "1", "2", "3", "4")
 _QUARTER = re.compile(r"\b(?:(first|second|third|fourth) quarter|q([1-4]))\b", re.IGNORECASE)
+_DEFAULT = re.compile(r"\bdefaults? (?:is|are|to|value)\b|\bdefault[:=]|\(default\)", re.IGNORECASE)
 _PARTS = "; "
 _CHANGES = set(terms("change increase decrease growth difference variance"))
 
@@ -64,8 +68,10 @@ class _Candidate:
     missing: int  # words of its name that the question lacks, none if it has the label's number
     unasked: int  # the same of its whole label
     headers: int  # words of its best header
-    share: float  # of the question's words that it has with its caption and titles
+    share: float  # of the question's words that its labels have with its caption and titles
+    whole_share: float  # the same with its other cells
     is_technical: bool  # a technical word of the question is in its label
+    is_compared: bool  # its label is one of the things that the question compares
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +98,7 @@ def answer_cells(
     have the whole label of a row and words of a header. Otherwise the best statement counts if it
     is a row, or a row of its table with a better label.
     """
-    if _ASKS_FOR_MORE.match(question) or not any(" | " in item.chunk.text for item in evidence):
+    if _ASKS_FOR_MORE.match(question) or not any("|" in item.chunk.text for item in evidence):
         return NO_CELLS
 
     asked, known = _asked(question), {(each.key, each.text) for each in statements}
@@ -103,11 +109,11 @@ def answer_cells(
     named = [row for row in rows if _is_named(row)]
     own = next((row for row in rows if best and row.text == best.text), None)
     by_name = _best([row for row in named if not row.unasked] or named)
-    chosen = by_name or _best_of_table(rows, own)
+    chosen = by_name or _best_of_number(question, rows, best) or _best_of_table(rows, own)
 
     found = tuple((row.key, _pick(row.asked, row.row, sides) or "") for row in chosen)
     if not found or any(len(list(sentences(text))) != 1 for _, text in found):
-        return _whole_row(own)
+        return _whole_row(by_name, own)
     if by_name:
         return Cells(found, "named")
     is_shared = all(
@@ -117,8 +123,13 @@ def answer_cells(
     return Cells(found, "row" if is_shared else "")
 
 
-def _whole_row(own: _Candidate | None) -> Cells:
-    """Return the best statement's row, if its label is a technical word of the question."""
+def _whole_row(by_name: Sequence[_Candidate], own: _Candidate | None) -> Cells:
+    """Return the row that the question names, whose cell has several sentences.
+
+    Otherwise the best statement's, if its label is a technical word of the question.
+    """
+    if len(by_name) == 1 and len(by_name[0].text) <= MAX_CHARACTERS:
+        return Cells(((by_name[0].key, by_name[0].text),), "row")
     if own is None or not own.is_technical or own.missing or len(list(sentences(own.text))) != 1:
         return NO_CELLS
     return Cells(((own.key, own.text),), "row")
@@ -220,7 +231,7 @@ def _candidates(
         columns, shared = _columns(_without_label(asked, row), row.cells[1:], sides)
         heads = _terms(" ".join(header for header, _ in row.cells))
         over = _terms(" ".join(row.cells[1 + n][0] for n in columns)) if shared else set[str]()
-        label = _terms(name)
+        label = _label_terms(row, asked)
         unasked = set() if _is_member(name, members, asked) else label - asked
         held = titles | _terms(row.above) | label | heads
         yield _Candidate(
@@ -235,8 +246,24 @@ def _candidates(
             unasked=len(unasked),
             headers=shared,
             share=len(asked & held) / max(len(asked), 1),
-            is_technical=not named.isdisjoint(compounds(name)),
+            whole_share=len(asked & (held | _terms(text))) / max(len(asked), 1),
+            is_technical=not named.isdisjoint(compounds(name) | label),
+            is_compared=any(label <= {*side} for side in sides),
         )
+
+
+def _label_terms(row: Row, asked: set[str]) -> set[str]:
+    """Return the words of a row's label; a number has its header's: the "4-byte" row, or "FAL2".
+
+    >>> row = Row("", (("FAL", "2"), ("Requirement", "signed")))
+    >>> _label_terms(row, {"fal2"}), sorted(_label_terms(row, {"fal", "2"}))
+    ({'fal2'}, ['2', 'fal'])
+    """
+    header, name = row.cells[0]
+    if not name.isdecimal():
+        return _terms(name)
+    joined = f"{header}{name}".casefold()
+    return {joined} if joined in asked else {name} | (_terms(header) & asked)
 
 
 def _members(text: str) -> set[tuple[str, str]]:
@@ -263,8 +290,11 @@ def _is_member(label: str, named: set[tuple[str, str]], asked: set[str]) -> bool
 
 def _is_named(row: _Candidate) -> bool:
     """Return whether the question names the row and the column, and is about little else."""
-    least = MIN_TECHNICAL_SHARE if row.is_technical else MIN_SHARE
-    return bool(row.matched and row.headers) and not row.missing and row.share >= least
+    least = MIN_TECHNICAL_SHARE if row.is_technical or row.is_compared else MIN_SHARE
+    values = row.row.cells[1:]
+    is_said = len(values) == 1 and not is_figure(values[0][1])
+    has_column = row.headers or (row.is_technical and is_said)
+    return bool(row.matched and has_column) and not row.missing and row.whole_share >= least
 
 
 def _is_other_change(row: _Candidate) -> bool:
@@ -295,6 +325,16 @@ def _figures(candidate: _Candidate) -> tuple[str, ...]:
     """Return a row's name and figures: tables that repeat them say the same."""
     (_, label), *values = candidate.row.cells
     return label.casefold(), *(re.sub(r"[^\d.()-]", "", text) for _, text in values)
+
+
+def _best_of_number(
+    question: str, rows: Sequence[_Candidate], best: Statement | None
+) -> list[_Candidate]:
+    """Return the row with the number that the question asks for and the best statement lacks."""
+    if not lacks_asked_number(question, best):
+        return []
+    named = [row for row in rows if row.matched and row.headers and not row.unasked]
+    return _best([row for row in named if row.whole_share >= MIN_SHARE_FOR_NUMBER])
 
 
 def _best_of_table(rows: Sequence[_Candidate], own: _Candidate | None) -> list[_Candidate]:
@@ -340,7 +380,7 @@ def _columns(asked: set[str], values: Sequence[Column], sides: Sides) -> tuple[l
     Words of all headers do not count, unless there is only one column. A column without other words
     is better. A comparison of two columns asks for both.
     """
-    headers = [_terms(name) for name, _ in values]
+    headers = [_terms(name) | _gives_default(text) for name, text in values]
     common = set.intersection(*headers) if len(headers) > 1 else set[str]()
     own = [words - common for words in headers]
 
@@ -358,6 +398,11 @@ def _columns(asked: set[str], values: Sequence[Column], sides: Sides) -> tuple[l
     best = [n for n, count in enumerate(shared) if count == most and most]
     exact = [n for n in best if own[n] <= asked]
     return exact or best, most
+
+
+def _gives_default(text: str) -> set[str]:
+    """Return the word "default" if a cell says which value that is, else nothing."""
+    return {"default"} if _DEFAULT.search(text) else set()
 
 
 def _without_label(asked: set[str], row: Row) -> set[str]:

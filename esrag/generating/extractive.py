@@ -61,10 +61,13 @@ def _cells(task: GenerationTask) -> str:
     chunks = {item.key: item.chunk for item in task.evidence}
     try:
         for key, text in task.cells.found:
-            support(text, [chunks[key]])
+            for sentence in sentences(text):
+                support(sentence, [chunks[key]])
     except Unsupported:
         return ""
-    return " ".join(f"{text} [{key}]" for key, text in task.cells.found)
+    return " ".join(
+        f"{sentence} [{key}]" for key, text in task.cells.found for sentence in sentences(text)
+    )
 
 
 def _sentences(task: GenerationTask) -> str:

@@ -12,8 +12,8 @@ Kind = Literal[
 ]
 
 _COMPARES = re.compile(
-    r"\b(?:differences?|(?<!\Ato )compared?|comparison|versus|vs\.?|differs?|different"
-    r"|rather than|distinction|similarit\w+|differently)\b"
+    r"\b(?:differences?|(?<!\Ato )compared?|comparison (?:of|between|with)|versus|vs\.?|differs?"
+    r"|different|rather than|distinction|similarit\w+|differently)\b"
     r"|\b(?:sets?|tells?|distinguish(?:es)?|separates?)\b[^?]{1,80}\bfrom\b"
     r"|\b(?:which|what|who)\b[^?]{0,80}er\b[^?]{0,80},[^?]{0,80}\bor\b",
     re.IGNORECASE,

@@ -6,7 +6,7 @@ have "total" and "assets". Each row therefore has a token of its name in the key
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import islice
 
 from esrag.text.questions import read_question
 from esrag.text.terms import MONTHS, find_years, join_token, whole_words
@@ -19,6 +19,7 @@ MAX_ASKED = 40  # words of a question that may name a row
 _BAR = " | "
 _END = re.compile(r"[,;:]| and | or | [–-] |(?<=\w) [(\[][^()\[\]\n]{0,80}[)\]]\Z")
 _FIGURE = re.compile(r"(?!(?:19|20)\d\d(?!\d))(?<!\d)\d")  # and no year
+_NUMBERED = re.compile(r"(?<![\w.,-])(\d{1,6})[ -]([a-z]{3,20})s?\b")  # the "4-byte" strings
 _MONTHS = set(whole_words(" ".join(MONTHS)))
 
 
@@ -28,15 +29,27 @@ def find_rows(text: str) -> tuple[str, ...]:
     >>> find_rows("ASSETS | 2021\nCash and cash equivalents | $16\nTotal assets | $40")
     ('▤cashcashequival', '▤cash', '▤totalasset')
     """
-    lines = [_split(line) for line in text.split("\n")]
-    labels = [
-        label
-        for (_, above), (label, values) in pairwise((("", ""), *lines))
-        if above or _FIGURE.search(values)  # or else it is the header
-    ]
-    names = (name for label in labels for name in (label, find_name(label)))
+    names = (name for label in _iter_labels(text) for name in (label, find_name(label)))
     tokens = dict.fromkeys(map(_token, map(whole_words, names)))
     return (*islice(filter(None, tokens), MAX_ROWS),)
+
+
+def _iter_labels(text: str) -> Iterator[str]:
+    r"""Yield the labels of a passage's table rows; a number comes after its header.
+
+    >>> [*_iter_labels("FAL | Requirement\n1 | signed")], [*_iter_labels("Lamp | Use\n7 | 2.5")]
+    (['FAL1'], ['Lamp 7'])
+    """
+    header = above = ""
+    for line in text.split("\n"):
+        label, values = _split(line)
+        if label and not (above or _FIGURE.search(values)):
+            header = label
+        elif label and label.isdecimal() and header:
+            yield f"{header}{label}" if header.isupper() else f"{header} {label}"
+        elif label:
+            yield label
+        above = label
 
 
 def find_name(label: str) -> str:
@@ -57,7 +70,8 @@ def row_tokens(question: str) -> dict[str, int]:
     >>> row_tokens("How many assets are there?")
     {'▤mani': 1, '▤asset': 1, '▤maniasset': 2}
     """
-    kind, words = read_question(question).kind, whole_words(question)[:MAX_ASKED]
+    kind = read_question(question).kind
+    words = whole_words(_NUMBERED.sub(r"\2 \1", question))[:MAX_ASKED]
     is_for_number = kind == "count" or bool(find_years(question))
     if kind == "definition" and not is_for_number and " of " not in question:
         return {}
