@@ -292,7 +292,7 @@ def _is_named(row: _Candidate) -> bool:
     """Return whether the question names the row and the column, and is about little else."""
     least = MIN_TECHNICAL_SHARE if row.is_technical or row.is_compared else MIN_SHARE
     values = row.row.cells[1:]
-    is_said = len(values) == 1 and not is_figure(values[0][1])
+    is_said = len(values) == 1 and any(map(str.isalpha, values[0][1]))
     has_column = row.headers or (row.is_technical and is_said)
     return bool(row.matched and has_column) and not row.missing and row.whole_share >= least
 
@@ -347,7 +347,11 @@ def _best_of_table(rows: Sequence[_Candidate], own: _Candidate | None) -> list[_
         if _is_of_table(row, own) and (row.numbers, row.explained) > (own.numbers, own.explained)
     ]
     named = [row for row in rows if row.matched and row.headers and not row.missing]
-    elsewhere = [row for row in named if own.missing and row.explained >= own.explained]
+    elsewhere = [
+        row
+        for row in named
+        if row.explained > own.explained or (own.missing and row.explained == own.explained)
+    ]
     return _best(better) or _best(elsewhere) or [own]
 
 

@@ -14,7 +14,8 @@ from esrag.text.terms import MONTHS, terms
 _COUNTS_NOTHING = re.compile(
     rf"\b(?:{'|'.join(MONTHS)}) \d{{1,2}}(?:, \d{{4}})?\b|\b(?:19|20)\d\d\b"
     r"|(?:\b(?:sections?|sec\.|appendix|tables?|figures?|fig\.|chapters?|articles?|algorithms?"
-    r"|equations?|notes?|rules?|pages?|pp?\.|part|paragraphs?)|§) ?\d[\d.]*|\[\d{1,3}\]",
+    r"|equations?|notes?|rules?|pages?|pp?\.|part|paragraphs?)|§) ?\d[\d.]*"
+    r"(?: (?:and|to|–|-) \d+)?|\[\d{1,3}\]",
     re.IGNORECASE,
 )
 _DEFAULT = re.compile(r"(?:The )?default(?: value)?(?: is|:)", re.IGNORECASE)

@@ -93,7 +93,8 @@ _TYPED = ("count", "time", "who", "place_name", "reason", "definition", "differs
 _IN_FULL = r"[A-Z][\w-]*(?: [\w-]+){0,6} "  # before its abbreviation in brackets
 _DEFINED = (
     r"(?:is|are|was|were|means?|refers? to|denotes?|describes?|stands for|includes?|comprises?"
-    r"|consists? of|provides? a way|, (?:also|sometimes|often) (?:called|known as|referred to as)"
+    r"|consists? of|provides? a way|returns?|computes?|converts?|matches|splits?|removes?"
+    r"|, (?:also|sometimes|often) (?:called|known as|referred to as)"
     r"|:|–|—|=)"
 )
 _SUBORDINATE = (
@@ -123,9 +124,13 @@ NAMES = (
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A question with its words: all, the technical ones, their series, and its years."""
+    """A question with its words: all, the technical ones, their series, and its years.
+
+    `subjects` are the names of what it wants to have defined: in full and abbreviated.
+    """
 
     asked: Asked
+    subjects: tuple[str, ...]
     text: str
     words: list[str]
     named: set[str]
@@ -170,8 +175,10 @@ def measure(question: str, evidence: Sequence[Evidence], found: Sequence[Stateme
 
 def _read_question(question: str) -> _Question:
     plain, named = to_figures(question), compounds(question)
+    asked = read_question(question)
     return _Question(
-        asked=read_question(question),
+        asked=asked,
+        subjects=_find_names(asked.subject),
         text=plain,
         words=terms(plain),
         named=named,
@@ -183,6 +190,17 @@ def _read_question(question: str) -> _Question:
             for term in terms(word)
         },
     )
+
+
+def _find_names(heading: str) -> tuple[str, ...]:
+    """Return the names in a heading or subject: as it is, and its abbreviation and long form.
+
+    >>> _find_names("Federation Assurance Levels (FAL)"), _find_names("")
+    (('Federation Assurance Levels (FAL)', 'FAL', 'Federation Assurance Levels'), ())
+    """
+    short = _ABBREVIATED.search(heading)
+    names = (heading, short[1], heading[: short.start()]) if short else (heading,)
+    return tuple(filter(None, names))
 
 
 def _read_statement(statement: Statement, others: Mapping[str, AbstractSet[str]]) -> _Said:
@@ -248,12 +266,14 @@ def _locate(
         "place": 1 / (1 + place),
         "closeness": np.array(close)[place],
         "lead": np.array(is_lead, dtype=np.float64),
-        "heads": np.array(_heads(wanted.asked.subject, evidence, found)),
+        "heads": np.array(_heads(wanted.subjects, evidence, found)),
     }
 
 
-def _heads(subject: str, evidence: Sequence[Evidence], found: Sequence[Statement]) -> list[float]:
-    """Return 1 for a statement right below a heading that is the subject.
+def _heads(
+    subjects: Sequence[str], evidence: Sequence[Evidence], found: Sequence[Statement]
+) -> list[float]:
+    """Return 1 for a statement right below a heading that is one of the subjects.
 
     The heading may also be that of the passage's section.
     """
@@ -263,7 +283,7 @@ def _heads(subject: str, evidence: Sequence[Evidence], found: Sequence[Statement
     for statement in found:
         heading = sections[statement.key] if statement.key not in seen else ""
         # A label such as "Since 2.12" says nothing about it.
-        is_headed = any(_is_named(subject, each) for each in (heading, statement.under))
+        is_headed = any(_is_named(subjects, each) for each in (heading, statement.under))
         is_ended = bool(_ENDED.search(statement.text))
         is_announced = _ANNOUNCES.match(statement.text) is not None
         heads.append(float(is_headed and is_ended and not is_announced))
@@ -272,16 +292,14 @@ def _heads(subject: str, evidence: Sequence[Evidence], found: Sequence[Statement
     return heads
 
 
-def _is_named(subject: str, heading: str) -> bool:
-    """Return whether a heading is the subject, perhaps with an abbreviation in brackets.
+def _is_named(subjects: Sequence[str], heading: str) -> bool:
+    """Return whether a heading is one of the subjects, perhaps with an abbreviation in brackets.
 
-    >>> _is_named("FAL", "3.1 Federation Assurance Levels (FAL)"), _is_named("", "")
+    >>> _is_named(["FAL"], "3.1 Federation Assurance Levels (FAL)"), _is_named([], "")
     (True, False)
     """
-    wanted, bare = set(terms(subject)), drop_number(heading)
-    short = _ABBREVIATED.search(bare)
-    names = [bare, short[1], bare[: short.start()]] if short else [bare]
-    return bool(wanted) and any(wanted == set(terms(name)) for name in names)
+    wanted = [each for subject in subjects if (each := set(terms(subject)))]
+    return any(set(terms(name)) in wanted for name in _find_names(drop_number(heading)))
 
 
 def _nearby(words: Scores, place: npt.NDArray[np.int64]) -> Scores:
@@ -313,14 +331,14 @@ def _shape(one: _Said) -> dict[str, float]:
 
 def _match_kind(wanted: _Question, one: _Said) -> dict[str, float]:
     """Return whether a statement has what the kind of question asks for."""
-    text, kind, subject = one.text, wanted.asked.kind, wanted.asked.subject
+    text, kind, subjects = one.text, wanted.asked.kind, wanted.subjects
     new = find_counts(wanted.text, text) if kind == "count" else None
-    is_definition = bool(subject) and not _ANNOUNCES.match(text)
+    defined = () if _ANNOUNCES.match(text) else subjects
     length = 1 if kind == "list" else max(len(one.words), 1)  # a list may be long
     return {
         "long": max(0.0, math.log(length / LONG)),
-        "definition": float(is_definition and _defines(subject, text)),
-        "defines": float(is_definition and _calls(subject, text)),
+        "definition": float(any(_defines(subject, text) for subject in defined)),
+        "defines": float(any(_calls(subject, text) for subject in defined)),
         "count": float(bool(new)),
         "count_unit": float(bool(new) and any(each.unit for each in uses(text))),
         "count_limit": float(bool(new) and bool(_LIMIT.search(text))),

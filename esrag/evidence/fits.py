@@ -14,8 +14,10 @@ import numpy.typing as npt
 from esrag.embedding import Vectors
 from esrag.evidence import NEAR, Statement
 from esrag.evidence.features import NAMES, Scores, measure
+from esrag.evidence.sides import find_begun, turn
 from esrag.evidence.weights import MEANING, OFFSET, WEIGHTS, WORDS_ALONE, WORDS_ALONE_OFFSET
 from esrag.records import Chunk, Evidence
+from esrag.text.questions import read_sides
 
 # Encoding takes most of an answer's time, so meanings are first estimated from the passage's cosine
 # with the question and the share of the question's words in the statement. The most promising
@@ -100,15 +102,29 @@ def _add_meanings(stated: Stated, features: Scores, encode: Encode, *, whole: bo
 
 
 def _read_best(stated: Stated, fits: Scores, read: Read, defines: npt.NDArray[np.bool_]) -> Scores:
-    """Return the reader's scores of the best statements and definitions, and NaN for the others."""
+    """Return the reader's scores of the best statements, and NaN for the others.
+
+    It also gets the best definitions, and the best about each side of a comparison.
+    """
     chunks = {item.key: item.chunk for item in stated.evidence}
     ranked = np.argsort(-fits, kind="stable")
-    best = [*dict.fromkeys([*ranked[:READ], *ranked[defines[ranked]][:READ_DEFINING]])]
+    compared = _find_sides(stated, ranked)
+    best = [*dict.fromkeys([*ranked[:READ], *ranked[defines[ranked]][:READ_DEFINING], *compared])]
     found = [stated.statements[n] for n in best]
 
     readings = np.full(len(fits), np.nan)
     readings[best] = read(stated.question, [with_headings(one, chunks[one.key]) for one in found])
     return readings.round(4)
+
+
+def _find_sides(stated: Stated, ranked: npt.NDArray[np.int64]) -> list[int]:
+    """Return the places of the best statements that begin with a side of the comparison, if any."""
+    sides = read_sides(stated.question)
+    if not sides:
+        return []
+    best = [stated.statements[n] for n in ranked]
+    begun = [find_begun(best, side, other) for side, other in turn(sides)]
+    return [int(ranked[best.index(each)]) for each in begun if each]
 
 
 def with_headings(statement: Statement, chunk: Chunk) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from esrag.evidence import Statement
-from esrag.evidence.series import find_numbered, lacks_member, names_another
+from esrag.evidence.series import find_numbered, find_sized, lacks_member, names_another
 from esrag.records import Chunk, Evidence
 from esrag.text.figures import to_figures, uses
 from esrag.text.terms import MONTHS, STOP_WORDS, terms
@@ -53,8 +53,8 @@ def drop_other_members(
     a number (BKX-40) if others of its series do. Otherwise nothing is returned.
     """
     asked, named = find_labels(to_figures(question)), find_numbered(question)
-    months = _find_months(question)
-    if not (asked or named or months):
+    months, sized = _find_months(question), find_sized(question)
+    if not (asked or named or months or sized):
         return list(statements)
 
     texts = {item.key: to_figures(f"{_title(item.chunk)}\n{item.chunk.text}") for item in evidence}
@@ -72,6 +72,7 @@ def drop_other_members(
             _is_of_another(asked, text, title)
             or names_another(named, text, title)
             or _is_of_another_month(months, one.text, title)
+            or _is_of_another_size(sized, text)
         )
 
     return list(filter(is_meant, statements))
@@ -100,6 +101,12 @@ def _is_of_another_month(asked: set[str], text: str, title: str) -> bool:
     return not asked & _find_months(f". {title}")
 
 
+def _is_of_another_size(asked: Labels, text: str) -> bool:
+    """Return whether a text is about 1-bit keys only, say, and the question about 2-bit keys."""
+    found = find_sized(text) if asked else {}
+    return any(word in found and not sizes & found[word] for word, sizes in asked.items())
+
+
 def _is_spoken_of(labels: set[str], texts: Iterable[str]) -> bool:
     """Return whether some text has one of the labels, if they are numbers."""
     numbered = {label for label in labels if label[0].isdigit()}
@@ -109,13 +116,18 @@ def _is_spoken_of(labels: set[str], texts: Iterable[str]) -> bool:
 def _is_of_another(asked: Labels, text: str, title: str) -> bool:
     found = find_labels(text)
     return any(
-        found.get(word, set()) - labels
+        {label for label in found.get(word, set()) if not _is_release_of(label, labels)}
         and not any(
             label in found[word] or _holds(title, label) or _stands_alone(text, label, found)
             for label in labels
         )
         for word, labels in asked.items()
     )
+
+
+def _is_release_of(label: str, labels: set[str]) -> bool:
+    """Return whether a label is one of others, or a release of one: 3.1 of 3."""
+    return label in labels or any(label.startswith(f"{each}.") for each in labels)
 
 
 def _stands_alone(text: str, label: str, found: Labels) -> bool:
@@ -163,11 +175,17 @@ def find_labels(text: str) -> dict[str, set[str]]:
 def _holds(text: str, label: str) -> bool:
     """Return whether a text has a label as a word, or within a range such as "lamps 5 to 9".
 
+    A release such as "version 3.1" has the 3.
+
     >>> _holds("Lamp 4 burns 7 litres.", "7"), _holds("Lamps 7 and 9 burn.", "7")
     (False, True)
+    >>> _holds("Since version 3.1", "3"), _holds("See section 3.1", "3")
+    (True, False)
     """
     word = re.compile(rf"(?<![^\W_]){re.escape(label)}(?![^\W_]|[.,-]\w)", re.IGNORECASE)
     if any(not _is_measured(text, found) for found in word.finditer(text)):
+        return True
+    if label.isdecimal() and re.search(rf"\b(?:version|release|v) ?{label}\.\d", text.lower()):
         return True
     ranges = _RANGE.findall(text) if label.isdecimal() else ()
     return any(int(first) <= int(label) <= int(last) for first, last in ranges)

@@ -12,6 +12,7 @@ Named = Mapping[str, set[str]]  # keyed by the rest of the name: {"bkx": {"40"}}
 _NUMBERED = re.compile(
     r"(?<![\w-])(?:([A-Za-z]+(?:-[A-Za-z]+)*)-?|([A-Z]{2,}) )(\d{1,6})(?![\w-]|[.,]\d)"
 )
+_SIZED = re.compile(r"(?<![\w.,-])(\d{1,6})-([A-Za-z]{3,20})(?![\w-])")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
@@ -30,6 +31,18 @@ def find_numbered(text: str) -> dict[str, set[str]]:
         )
         if not is_no_name:
             found[(match[1] or match[2]).lower()].add(match[3])
+    return dict(found)
+
+
+def find_sized(text: str) -> dict[str, set[str]]:
+    """Return the numbers before words such as bit in 2-bit, by these words.
+
+    >>> find_sized("Is a 2-bit key longer than 1-bit keys?") == {"bit": {"1", "2"}}
+    True
+    """
+    found: dict[str, set[str]] = defaultdict(set)
+    for number, word in _SIZED.findall(text):
+        found[word.lower()].add(number)
     return dict(found)
 
 

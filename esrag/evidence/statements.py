@@ -48,6 +48,7 @@ _EMPTY = re.compile(r"\A[A-Z][\w-]{1,20}:\s*\Z")
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
 # A term, and its definition below it: indented or, as in Markdown, after a colon.
 _DEFINITION = re.compile(r"\A([^\n|]{1,60})\n([^\S\n]{2,}|:[^\S\n]+)(?=[A-Z]|means )")
+_PAGE = re.compile(r"\[Page(?: \d+)?\]\W*\Z")  # at the foot of a memo's page
 _CLOSERS = "\"'”’)"
 # Questions that ask for more than yes or no.
 _ASKS_MORE = re.compile(r"\s*(?:what|how|which|who|whom|whose|when|where|why)\b", re.IGNORECASE)
@@ -165,7 +166,7 @@ def _iter_continued(
 
 
 def _drop_empty(question: str, found: Sequence[Statement]) -> list[Statement]:
-    """Return the statements, except those that only introduce a list or repeat the question.
+    """Return the statements, except those that only ask, introduce a list or repeat the question.
 
     A list that does not introduce itself is left out unless one is asked for: its items answer.
     """
@@ -177,6 +178,8 @@ def _drop_empty(question: str, found: Sequence[Statement]) -> list[Statement]:
         for each in found
         if not (
             each.text.endswith(":")
+            or each.text.endswith("?")
+            or _PAGE.search(each.text)
             or (each.is_headed and not is_list_asked)
             or Counter(terms(to_figures(_FIELD.sub("", each.text)))) <= known
         )

@@ -4,14 +4,13 @@ import re
 from collections.abc import Sequence
 
 from esrag.evidence import Statement
+from esrag.evidence.sides import find_begun, is_about, turn
 from esrag.text.questions import read_sides
-from esrag.text.terms import terms
 
 MAX_WORDS = 90  # of a passage that goes on comparing
-FRONT = 3  # terms at the start of a statement that say what it is about
 LOOKED_AT = 5  # statements after one that compares
 NEAR = 0.7  # share of the best fit that a statement about one side has at least
-SHARE = 0.5  # of the words of a side that a statement about it has at least
+NEAR_BEGUN = 0.5  # the same of one that begins with it
 
 _DIFFERS = re.compile(
     r"\b(?:differ\w*|whereas|unlike|contrast|compared|rather than|instead of|distinguish\w*)\b",
@@ -40,26 +39,25 @@ def compare(question: str, ranked: Sequence[Statement]) -> list[Statement]:
     if telling:
         return _take_while_compared(sides, telling[0], ranked)
 
-    begun = [_find_begun(near, side, other) for side, other in _turn(sides)]
+    least = NEAR_BEGUN * ranked[0].fit
+    begun = [
+        find_begun([each for each in ranked if each.fit >= least], side, other)
+        for side, other in turn(sides)
+    ]
     if None not in begun:
         return list(dict.fromkeys(each for each in begun if each))
 
-    both = [each for each in near if all(_is_about(side, each) for side in sides)]
+    both = [each for each in near if all(is_about(side, each) for side in sides)]
     if both:
         return _take_while_compared(sides, both[0], ranked)
-    single = [next((each for each in near if _is_about(side, each)), None) for side in sides]
+    single = [next((each for each in near if is_about(side, each)), None) for side in sides]
     return [] if None in single else list(dict.fromkeys(each for each in single if each))
-
-
-def _turn(sides: Sequence[Sequence[str]]) -> list[tuple[Sequence[str], Sequence[str]]]:
-    """Return each side with the other one."""
-    return list(zip(sides, sides[::-1], strict=True))
 
 
 def _tells_apart(sides: Sequence[Sequence[str]], statement: Statement) -> bool:
     """Return whether a statement about one of the sides says that it differs from another."""
-    is_about = any(_is_about(side, statement) for side in sides)
-    return is_about and bool(_DIFFERS.search(statement.text))
+    is_of_one = any(is_about(side, statement) for side in sides)
+    return is_of_one and bool(_DIFFERS.search(statement.text))
 
 
 def _sets_apart(sides: Sequence[Sequence[str]], statement: Statement) -> bool:
@@ -67,32 +65,8 @@ def _sets_apart(sides: Sequence[Sequence[str]], statement: Statement) -> bool:
 
     "Different" may be said of anything else.
     """
-    is_about = all(_is_about(side, statement) for side in sides)
-    return is_about and bool(_CONTRASTS.search(statement.text))
-
-
-def _find_begun(
-    ranked: Sequence[Statement], side: Sequence[str], other: Sequence[str]
-) -> Statement | None:
-    """Return the best statement that begins with one side, and not with the other one too."""
-    for statement in ranked:
-        begin = _begin(statement)
-        is_begun = not set(side).isdisjoint(begin) and set(other).isdisjoint(begin)
-        if is_begun and _is_about(side, statement):
-            return statement
-    return None
-
-
-def _is_about(side: Sequence[str], statement: Statement) -> bool:
-    """Return whether a statement has the first or last word of a side, and half of its words."""
-    shared = set(terms(statement.text)).intersection(side)
-    return not shared.isdisjoint((side[0], side[-1])) and len(shared) >= SHARE * len(side)
-
-
-def _begin(statement: Statement) -> list[str]:
-    """Return the first terms of a statement; of a row, those of its first cell."""
-    first, is_row, _ = statement.source.strip("| ").partition("|")
-    return terms(first) if is_row else terms(statement.text)[:FRONT]
+    is_of_both = all(is_about(side, statement) for side in sides)
+    return is_of_both and bool(_CONTRASTS.search(statement.text))
 
 
 def _take_while_compared(
@@ -109,7 +83,7 @@ def _take_while_compared(
     places = {each.order: each for each in ranked if each.key == first.key}
     after = [places.get(first.order + n) for n in range(1, LOOKED_AT + 1)]
     following = [each for each in after[: [*after, None].index(None)] if each]
-    each_side = [_find_begun(following, side, other) for side, other in _turn(sides)]
+    each_side = [find_begun(following, side, other) for side, other in turn(sides)]
     told = {each for each in each_side if each}
     if len(told) == len(sides):
         following = [each for each in following if each in told]
@@ -127,12 +101,12 @@ def _find_contrast(
 
     It begins with such words, and is about the side that the last statement is not about.
     """
-    left = [side for side in sides if not _is_about(side, chosen[-1])]
+    left = [side for side in sides if not is_about(side, chosen[-1])]
     if len(left) != 1:
         return []
     for statement in ranked:
         is_turn = _TURNS.match(statement.text) and statement not in chosen
-        if is_turn and _is_about(left[0], statement):
+        if is_turn and is_about(left[0], statement):
             return [statement] if count_words([*chosen, statement]) <= MAX_WORDS else []
     return []
 

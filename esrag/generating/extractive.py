@@ -26,9 +26,14 @@ ALIKE = 0.8  # sentences that share more of their words than this say the same
 _SINGLE = {"count", "yesno", "who", "time"}  # kinds of questions that no list answers
 _STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
 _ENTRY = re.compile(r"(?P<term>[^:.]{1,60}: )?(?:An?|Any|One|The) [a-z]")
+_IS_ONE = re.compile(
+    r"\A[^.:;]{1,80}?\b(?:(?:is|are|was|were) (?:an?|the|any|one)|means?|refers? to|denotes?)\b"
+)
 _THINGS = re.compile(r"\b(?:what|which|list|name)\b", re.IGNORECASE)  # "How …?" asks for acts
 _SERIES = re.compile(r"(?:[^,;.]{2,60}[,;] ){2,20}(?:[^,;.]{1,60} )?(?:and|or) [^,;.]{2,60}")
-_REFERS_BACK = re.compile(r"(?:It|They|This|These|Such|He|She)\s")
+_REFERS_BACK = re.compile(
+    r"(?:It|They|This|These|Such|He|She|(?:Among|Of|In|For) (?:these|those|them|this))\s"
+)
 
 
 class ExtractiveGenerator:
@@ -130,13 +135,15 @@ def _choose_near(
 def _find_definition(question: str, ranked: Sequence[Statement]) -> Statement | None:
     """Return the best statement that defines what the question wants to have defined.
 
-    An entry, as in a glossary, is better than a sentence that happens to say what it is.
+    An entry, as in a glossary, is better than a sentence that happens to say what it is, and this
+    is better than one that says how it is.
     """
     if read_question(question).kind != "definition":
         return None
     least = DEFINED * ranked[0].fit
     defining = [each for each in ranked if each.defines and each.fit >= least]
-    return next(iter([*filter(_is_entry, defining), *defining]), None)
+    classed = [each for each in defining if _IS_ONE.search(each.text)]
+    return next(iter([*filter(_is_entry, defining), *classed, *defining]), None)
 
 
 def _is_entry(statement: Statement) -> bool:

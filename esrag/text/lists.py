@@ -29,7 +29,7 @@ _OF_ITSELF = re.compile(
     r" (?:normative|non-normative|informative)\.?",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"\A([^:—–.]{2,60}?)(?::|\s[—–-])\s")
+_NAME = re.compile(r"\A([^:—–.]{2,60}?)(?::|\s(?:[—–]|-{1,3}))\s")
 
 Spans = Sequence[tuple[int, int]]
 Item = tuple[str, ...]  # its sentences

@@ -22,16 +22,19 @@ _MEASURES = (
     r"(?:maximum|minimum|max|min|number|size|length|width|height|depth|weight|amount|total|sum"
     r"|count|limit|default|price|cost|fee|rate|ratio|share|percentage|percent|proportion|revenue"
     r"|income|profit|loss|value|volume|capacity|temperature|speed|distance|area|age|population"
-    r"|duration|period|timeout|threshold|entropy|salary|budget|score|range|port)"
+    r"|duration|period|timeout|threshold|entropy|salary|budget|score|range|port|resolution"
+    r"|latency|frequency|interval|factor|bandwidth|throughput|dimensions?|version(?! control))"
 )
 _UNITS = "bit|byte|character|day|dollar|hour|minute|month|page|percent|second|space|week|word|year"
 _COUNTS = re.compile(
     r"\bhow (?:many|much|long|large|big|far|wide|high|old|often|fast|short|tall|heavy|deep|strong"
-    r"|thick|late|early|frequently|soon|small|low|great|close|loud|hot|cold|quickly|slowly)\b"
-    rf"|\b(?:what|which)(?! do\b| does\b| did\b| counts as\b)(?:'s| is| are| was| were)?"
+    r"|thick|full|late|early|frequently|soon|small|low|great|close|loud|hot|cold|quickly|slowly)\b"
+    rf"|\b(?:what|which)(?! do\b| does\b| did\b| counts as\b| order\b)(?:'s| is| are| was| were)?"
     rf"(?: [\w'’-]+){{0,5}}? {_MEASURES}s?\b"
     r"|\A(?:at|above|below|over|under|beyond|up to) what \w"
     r"|\bwhat (?:do|does|did) [^?]{1,80}\b(?:cost|weigh|earn|measure)\b"
+    r"|\bwhat (?:is|are|was|were) [^?]{1,80}\b(?:paid|charged|worth)\b"
+    r"|\bwhat(?:'s| is| was) the (?:furthest|farthest|fewest|(?:most|least) \w+s)\b"
     r"|\bwhat (?:should|must|can|is|are)\b[^?]{1,80}\bset to\b"
     r"|\bhow (?!(?:can|could|did|do|does|is|are|may|must|should|to|was|were|will|would)\b)"
     r"(?:\w+ ){1,2}(?:may|can|must|should|is|are|was|were|do|does)\b(?!.*\bto\b)"
@@ -74,7 +77,7 @@ _LISTS = re.compile(
             rf"\b(?:what|which) (?:\w+[ -]){{1,2}}{_PLURAL} (?:{_AUXILIARY}|of|in|for|to|count)\b",
             r"\b(?:what|which) (?:\w+ of )?(?:information|metadata|evidence|equipment|data)\b",
             r"\bhow (?:do|does|can|should|to|would)\b",
-            r"\bin (?:what|which) (?:order|ways?)\b",
+            r"\bin (?:what|which) ways?\b",
             rf"\bwhat (?:{_AUXILIARY}|is|was)\b[^?]{{1,80}}\b{_HOLDS}\b",
             rf"\bwhat (?:{_AUXILIARY}|is|was) [^?]{{1,80}} {_PURPOSE}\b",
             r"\bwhat (?:can|may|must|should|shall) (?:be\b|not\b|happen\b|[^?]{1,80} do\b)",
@@ -87,7 +90,8 @@ _LISTS = re.compile(
 _ENUMERATES = re.compile(
     rf"\bwhat (?:are|were) the (?:[\w-]+ )?(?:{_NOUNS})\b(?![^?]{{1,80}}\balgorithm \d)"
     r"|\bwhat (?:are|were) the (?:two|three|four|five|six|seven|eight|nine|ten|\d+|main|different"
-    r"|various)\b|\bhow (?:is|are|was|were) (?!\w+ (?:is|are|from)\b)",
+    r"|various)\b|\b(?:in )?(?:what|which) order\b"
+    r"|\bhow (?:is|are|was|were) (?!\w+ (?:is|are|from)\b)",
     re.IGNORECASE,
 )
 _YES_NO = re.compile(
@@ -120,10 +124,13 @@ _OF_ANOTHER = re.compile(
     r"['’]s?\s|\b(?:used|spent|meant|worth|made|done|called|supposed|allowed|required|not|and|or)\b"
     r"|\d"
 )
+_AROUND = " \"'“”?.!"
 _MEANS = re.compile(
-    r"\b(?:what|how) (?:does|do|did) (.{1,80}?) (?:mean|stand for|work)\b"
-    r"|\bwhat (?:does|do) ([^?]{1,60}?) do[?.]?$"
-    r"|\bhow (?:does|do|did|is|are) [^?]{1,80}? define ([^?]{1,80})"
+    r"\bwhat (?:does|do|did) [^?]{1,60} (?:mean by|call(?! (?:for|to|on)\b)) ([^?]{1,80})"
+    r"|\bwhat does it mean (?:when|if|that|for) [^?]{1,80}? (?:is|are|to be) ([^?]{1,60})"
+    r"|\b(?:what|how) (?:does|do|did) (.{1,80}?) (?:mean|stand for|work)\b"
+    r"|\bwhat (?:does|do) ([^?]{1,60}?) do(?: in [^?]{1,40})?[?.]?$"
+    r"|\bhow (?:does|do|did|is|are) [^?]{1,80}? define (?:the term )?([^?]{1,80})"
     r"|\bhow (?:is|are) ([^?]{1,80}) defined\b",
     re.IGNORECASE,
 )
@@ -158,7 +165,7 @@ _DIFFERS = re.compile(
     re.IGNORECASE,
 )
 
-_STANDS_FOR_NAME = {"one"}  # "from ordinary ones"
+_ONES = re.compile(r"\sones?\Z", re.IGNORECASE)  # "from ordinary ones"
 
 # What documents say instead of the words of a question.
 _HOW = re.compile(r"\bhow (deep|far|fast|heavy|high|long|old|tall|wide)\b", re.IGNORECASE)
@@ -171,6 +178,8 @@ _OTHER_WORDS = tuple(
     (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), others)
     for words, others in (
         ("wrote|written", "author"),
+        ("came up with|invent(?:s|ed)?|devised?|conceived", "designed invented created developed"),
+        ("lawyers?|attorneys?|counsel|advocates?", "argued cause"),
         (r"(?:wrote|written|authors?)(?=[^?]{1,60} (?:opinion|judge?ment|speech)\b)", "delivered"),
         (r"(?:came|comes?|enter(?:s|ed)?|go(?:es)?|went) into (?:force|effect)", "effective"),
         (r"takes? effect|took effect", "effective"),
@@ -251,7 +260,8 @@ def _subject(question: str) -> str:
 
 def _cut(subject: str) -> str:
     """Return a subject without its article and what limits it."""
-    return _ARTICLE.sub("", _LIMIT.split(subject.strip(), maxsplit=1)[0]).strip(" \"'“”?.!")
+    named = _LIMIT.split(subject.strip(), maxsplit=1)[0].strip(_AROUND)
+    return _ARTICLE.sub("", named).strip(_AROUND)
 
 
 def read_sides(question: str) -> list[list[str]]:
@@ -268,12 +278,22 @@ def read_sides(question: str) -> list[list[str]]:
         if found := pattern.search(question):
             given = found.groupdict()
             left = given.get("left") or (_DIFFERS.search(question) or {"left": ""})["left"]
-            return _tell_apart(terms(left), terms(given["right"]))
+            return _tell_apart(terms(left), _name_ones(given["right"], left))
     return []
+
+
+def _name_ones(right: str, left: str) -> list[str]:
+    """Return the terms of the right side, with the left side's noun instead of "ones".
+
+    >>> _name_ones("a sour one", "a sweet cherry"), _name_ones("a plum", "a cherry")
+    (['sour', 'cherri'], ['plum'])
+    """
+    _, _, noun = left.rpartition(" ")
+    return terms(_ONES.sub(f" {noun}", right) if " " in left else _ONES.sub("", right))
 
 
 def _tell_apart(left: Sequence[str], right: Sequence[str]) -> list[list[str]]:
     """Return the words of each side that the other has not; [] if one side has no other."""
-    shared = {*left} & {*right} | _STANDS_FOR_NAME
+    shared = {*left} & {*right}
     own = [[word for word in side if word not in shared] for side in (left, right)]
     return own if all(own) else []

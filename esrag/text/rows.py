@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from esrag.text.questions import read_question
-from esrag.text.terms import MONTHS, find_years, join_token, whole_words
+from esrag.text.terms import MONTHS, find_technical_words, find_years, join_token, whole_words
 
 IS_ROW = "▤"  # the sign of a token
 MAX_ROWS = 64  # tokens of a passage
@@ -64,8 +64,8 @@ def find_name(label: str) -> str:
 def row_tokens(question: str) -> dict[str, int]:
     """Return the tokens of the rows that a question may name, each with its number of words.
 
-    A question for a number may name a row by one word. "What is an asset?" names none, but "What is
-    the price of it?" may.
+    A question for a number may name a row by one word, and any question by a technical one. "What
+    is an asset?" names none, but "What is the price of it?" may.
 
     >>> row_tokens("How many assets are there?")
     {'▤mani': 1, '▤asset': 1, '▤maniasset': 2}
@@ -75,7 +75,12 @@ def row_tokens(question: str) -> dict[str, int]:
     is_for_number = kind == "count" or bool(find_years(question))
     if kind == "definition" and not is_for_number and " of " not in question:
         return {}
-    runs = _iter_runs(words, 1 if is_for_number else 2)
+    technical = set(whole_words(" ".join(find_technical_words(question))))
+    runs = [
+        run
+        for run in _iter_runs(words, 1)
+        if is_for_number or len(run) > 1 or not technical.isdisjoint(run)
+    ]
     return {token: len(run) for run in runs if (token := _token(run))}
 
 

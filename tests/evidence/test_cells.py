@@ -2,6 +2,7 @@
 
 import pytest
 
+from esrag.evidence.algorithms import sentences
 from esrag.evidence.cells import answer_cells, is_cell_of, pick_cells
 from esrag.evidence.statements import statements
 from esrag.evidence.tables import Row
@@ -72,7 +73,7 @@ def answer(question, text):
     chunk = Chunk("d::p0001::c001", "d", 0, 0, len(text), 1, 1, text)
     evidence = (Evidence("c1", chunk, 1.0),)
     found = answer_cells(question, evidence, statements(question, evidence, None)).found
-    assert all(support(said, [chunk]) for _, said in found)
+    assert all(support(part, [chunk]) for _, said in found for part in sentences(said))
     return [said for _, said in found]
 
 
@@ -202,3 +203,41 @@ def test_cells_are_told_from_other_texts():
     assert is_cell_of(said, row)
     for other in (f"{said}0", "Beta, litres: 1.7", "Alpha, watts: 1.7", "Alpha", ""):
         assert not is_cell_of(other, row)
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "said"),
+    [
+        (
+            "How many calls were counted for 4-byte strings?",
+            "bytes | calls | share\n1 | 18 | 2%\n4 | 151 | 9%",
+            "bytes: 4, calls: 151",
+        ),
+        (
+            "What kind of note does FAL2 call for?",
+            "|FAL|Requirement|\n|---|---|\n|1|A note, signed|\n|2|A note, signed and sealed|",
+            "FAL: 2, Requirement: A note, signed and sealed",
+        ),
+        (
+            "Which updated a checkout quicker, bzr or hg?",
+            "Tool | checkout | clone\nbzr | 39 s | 7 s\nhg | 17 s | 3 s\ngit | 5 s | 4 s",
+            "bzr, checkout: 39 s / hg, checkout: 17 s",
+        ),
+        (
+            "rewrite default",
+            "Parameter | Use\nboost | Weight. Default is 1.\nrewrite | Score. Default is constant.",
+            "Page: Parameter: rewrite, Use: Score. Default is constant.",
+        ),
+    ],
+)
+def test_rows_are_named_by_numbers_sides_and_defaults(question, table, said):
+    """A label that is a number is named with its header, and a default with its parameter."""
+    assert " / ".join(answer(question, f"Page\n\n{table}")) == said
+
+
+def test_a_named_cell_has_the_number_that_the_best_statement_lacks():
+    """However little of the question the table has."""
+    table = "Tool | Time | Space\nhg | 2:30 | 171 M\ngit | 2:54 | 134 M"
+    text = f"Git needed the least disk space, and a clone needed Python.\n\n{table}"
+    question = "How much disk space did a git clone of Python need?"
+    assert answer(question, text) == ["git, Space: 134 M"]

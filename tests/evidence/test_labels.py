@@ -32,6 +32,19 @@ def lamps(*names, after="burns 5 litres."):
     return [f"Lamp {name} {after}" for name in names]
 
 
+def test_a_release_is_of_its_version():
+    """A question about lamp 3 is answered with what its version 3.1 does."""
+    text = "Starting with Lamp version 3.1, the dimmer is on by default."
+    assert answer("Is the dimmer of Lamp 3 on?", text).text == f"{text} [c1]"
+
+
+def test_a_size_is_told_from_others():
+    """2-bit keys are no 1-bit keys; a passage about neither stays."""
+    texts = "With 1-bit keys, lamps burn 4 litres.", "With 2-bit keys, lamps burn 9 litres."
+    assert answer("How much do lamps with 2-bit keys burn?", *texts).text == f"{texts[1]} [c2]"
+    assert answer("How much do lamps with 7-bit keys burn?", "Lamps burn 4 litres.").text
+
+
 @pytest.mark.parametrize(
     ("question", "texts", "expected"),
     [

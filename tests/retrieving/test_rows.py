@@ -78,3 +78,10 @@ def test_a_filter_holds_for_rows(index):
     question = "What were the total assets in 2020?"
     found = index.search(question, k=5, where={"doc_id": "notes"})
     assert {"notes"} == {hit.chunk.doc_id for hit in found}
+
+
+def test_a_number_is_found_with_its_header():
+    """As "FAL2" or "4-byte" names it; so is a technical word, whatever is asked."""
+    assert find_rows("|FAL|Rule|\n|---|---|\n|2|signed|") == ("▤fal2",)
+    assert "▤byte4" in row_tokens("How many 4-byte strings are there?")
+    assert "▤gettick64" in row_tokens("Which clock has GetTick64 on it?")

@@ -1,0 +1,41 @@
+"""Statements about one of the two things that a question compares."""
+
+from collections.abc import Sequence
+
+from esrag.evidence import Statement
+from esrag.text.terms import terms
+
+FRONT = 3  # terms at the start of a statement that say what it is about
+SHARE = 0.5  # of the words of a side that a statement about it has at least
+
+Side = Sequence[str]  # the terms of one thing
+
+
+def turn(sides: Sequence[Side]) -> list[tuple[Side, Side]]:
+    """Return each side with the other one."""
+    return list(zip(sides, sides[::-1], strict=True))
+
+
+def find_begun(ranked: Sequence[Statement], side: Side, other: Side) -> Statement | None:
+    """Return the best statement that begins with one side, and not with the other one too.
+
+    `ranked` are statements, best first.
+    """
+    for statement in ranked:
+        begin = _begin(statement)
+        is_begun = not set(side).isdisjoint(begin) and set(other).isdisjoint(begin)
+        if is_begun and is_about(side, statement):
+            return statement
+    return None
+
+
+def is_about(side: Side, statement: Statement) -> bool:
+    """Return whether a statement has the first or last word of a side, and half of its words."""
+    shared = set(terms(statement.text)).intersection(side)
+    return not shared.isdisjoint((side[0], side[-1])) and len(shared) >= SHARE * len(side)
+
+
+def _begin(statement: Statement) -> list[str]:
+    """Return the first terms of a statement; of a row, those of its first cell."""
+    first, is_row, _ = statement.source.strip("| ").partition("|")
+    return terms(first) if is_row else terms(statement.text)[:FRONT]
