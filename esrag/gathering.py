@@ -35,9 +35,11 @@ from esrag.retrieving.neighbours import with_neighbours
 from esrag.retrieving.spelling import Correction, repair
 from esrag.retrieving.variants import phrases, variants
 from esrag.text import word_spans
+from esrag.text.mentions import leave_out_numbers
 from esrag.text.terms import compounds, find_years, terms
 
-_PERIOD = re.compile(r"[hq][1-4]|fy(?:\d\d){1,2}")  # said in many ways
+# Said in many ways: periods, and sizes such as "5-character".
+_NO_NAME = re.compile(r"[hq][1-4]|fy(?:\d\d){1,2}|\d+(?:-[a-z]+)+")
 _BEFORE_NUMBER = re.compile(r"(?<=[a-z])(?:\\-)?(?=\d)")  # of an escaped word
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 # Chunks before and after a hit that are looked at; the longest algorithm of FIPS 203 spans four.
@@ -124,7 +126,7 @@ def _find_cells(
 
 def _is_unknown(question: str, evidence: Sequence[Evidence]) -> bool:
     """Return whether the question has a technical word or a year that no passage has."""
-    named = {name for name in compounds(question) if not _PERIOD.fullmatch(name)}
+    named = {name for name in compounds(question) if not _NO_NAME.fullmatch(name)}
     named |= find_years(question)
     for chunk in (item.chunk for item in evidence) if named else ():
         text = f"{chunk.doc_id}\n{chunk.title}\n{chunk.section}\n{chunk.text}".translate(_DASHES)
@@ -241,7 +243,10 @@ def _select(
     compress = context.settings.answer.compress and context.generator().prompted
     around = _add_neighbours(question, retrieved.hits, context)
     evidence = selection.select(around, budget.without_sizes if compress else budget)
-    asked = add_abbreviations(question, [item.chunk.text for item in evidence])
+    chunks = [item.chunk for item in evidence]
+    # Those of the document that is asked for would speak for its cover.
+    asked = leave_out_numbers(question, [f"{one.title}\n{one.doc_id}" for one in chunks])
+    asked = add_abbreviations(asked, [one.text for one in chunks])
     stated = statements(asked, evidence, context.encode, context.read, whole=compress)
 
     return (compress_evidence(question, evidence, stated, budget) if compress else evidence), stated

@@ -1,5 +1,6 @@
 """The two legs: one request to the engine."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,12 +15,16 @@ from esrag.records import Hit
 from esrag.settings import RetrievalSettings
 from esrag.text import normalise
 from esrag.text.defined import definition_tokens
+from esrag.text.mentions import find_numbers, is_numbered, leave_out_names
 from esrag.text.questions import find_other_words, read_question
 from esrag.text.rows import find_rows, row_tokens
 from esrag.text.terms import question_terms, terms
 
 DEFINITIONS, ROWS = 10, 30  # passages that are found by what they define, and by their rows
 MOST_FIRST = 2  # of these
+# Hits from a document that a question names, and those that they come after. Without a number most
+# hits have to be from it.
+NAMED, KEPT, MOSTLY = 3, 3, 0.5
 MAX_QUESTION_CHARACTERS = 10_000  # a page and a half; longer is a document, not a question
 
 
@@ -73,7 +78,8 @@ def search_legs(
     if not found.took_ms:
         clock.lap("search")
     rows = () if settings.method == "vector" else _search_rows(question, request, engine)
-    hits = _put_first(defined, _put_first(rows, found.hits))[: request.size]
+    named = _add_named(question, found.hits, request, engine)
+    hits = _put_first(defined, _put_first(rows, named))[: request.size]
     hits = tuple(replace(hit, fused_score=hit.score) for hit in hits)
     return replace(found, hits=hits, took_ms={**clock.took_ms, **found.took_ms})
 
@@ -111,6 +117,34 @@ def _search_rows(question: str, request: SearchRequest, engine: Engine) -> tuple
     }
     named.sort(key=lambda hit: -shared[hit.chunk.chunk_id])
     return tuple(named[: min(longest, MOST_FIRST)])  # one word is little to go by
+
+
+def _add_named(
+    question: str, hits: Sequence[Hit], request: SearchRequest, engine: Engine
+) -> Sequence[Hit]:
+    """Return the hits, with some for the rest of a question that names a document, from that one.
+
+    A document is named by its number, or by words of its title if most hits are from it.
+    """
+    most = Counter(hit.chunk.doc_id for hit in hits).most_common(1)
+    main = next((doc_id for doc_id, count in most if count >= MOSTLY * len(hits)), "")
+    title = next((hit.chunk.title for hit in hits if hit.chunk.doc_id == main), "")
+    bare, numbers = leave_out_names(question, title), find_numbers(question)
+    if request.method == "vector" or not (hits and bare and (main or numbers)):
+        return hits
+
+    def is_named(hit: Hit) -> bool:
+        names = (hit.chunk.title, hit.chunk.doc_id)
+        return hit.chunk.doc_id == main or any(is_numbered(each, *names) for each in numbers)
+
+    also = (*question_terms(" ".join(find_other_words(question).values())),)
+    wanted = replace(request, method="keyword", text=bare, also=also, size=request.candidates)
+    first, rest = hits[:KEPT], hits[KEPT:]
+    known = {hit.chunk.chunk_id for hit in first}
+    found = [hit for hit in engine.search(wanted).hits if is_named(hit)][:NAMED]
+    new = [replace(hit, score=first[-1].score) for hit in found if hit.chunk.chunk_id not in known]
+    known |= {hit.chunk.chunk_id for hit in new}
+    return (*first, *new, *(hit for hit in rest if hit.chunk.chunk_id not in known))
 
 
 def _put_first(defined: Sequence[Hit], hits: Sequence[Hit]) -> tuple[Hit, ...]:

@@ -1,0 +1,44 @@
+"""A question that names a document also finds the passages of it that do not say its name."""
+
+import pytest
+
+from esrag.text.mentions import find_numbers
+
+SETTINGS = {
+    "embedding.model": "none",
+    "chunking": {"size": 40, "overlap": 0},
+    "retrieval": {"k": 5},
+    "answer": {"refusal": 0, "neighbours": 0},
+}
+COVER = "\n\n".join(
+    f"## Part {n}\n\nGuide SP 80-7 says what lamps need, part {n}." for n in range(9)
+)
+FACT = "\n\n## Wicks\n\nThree attempts may be made." + " Oil burns, and so do wicks." * 5
+OTHER = "\n\n".join(
+    f"## Boat {n}\n\nAn applicant has nine attempts to trim sail {n}." for n in range(9)
+)
+QUESTION = "How many attempts does an applicant have to trim it under SP 80-7?"
+
+
+@pytest.fixture
+def search(open_pages):
+    """A function that searches two documents, of which one goes on about its own name."""
+    index = open_pages({"sp80-7.md": f"# Lamps\n\n{COVER}{FACT}", "boats.md": OTHER}, SETTINGS)
+    return lambda question: [hit.chunk.text for hit in index.search(question)]
+
+
+def test_the_passage_is_found_by_the_rest_of_the_question(search):
+    """Behind the best hits, and before those of other documents."""
+    found = search(QUESTION)
+    assert any("Three attempts" in text for text in found)
+
+
+def test_a_question_with_little_else_stays(search):
+    """Its hits are those of the whole question."""
+    assert all("SP 80-7" in text for text in search("Is SP 80-7 long?"))
+
+
+def test_only_capitals_with_a_number_are_the_number_of_a_document():
+    """Words such as "lamp 7" name what is asked about."""
+    questions = "Does lamp 7 burn?", "Does SP 80-7 burn?", "Is 7 A enough?"
+    assert [*map(find_numbers, questions)] == [(), ("sp 80-7",), ()]
