@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from esrag.loading.colours import CLEAR, WHITE, find_colour, look_same, to_colour
 from esrag.loading.layout import count_characters
-from esrag.loading.sheets import has_other_sheet
+from esrag.loading.style_sheets import has_other_sheet
 from esrag.loading.styles import Style, Styles
 
 _NUMBER = re.compile(r"([-+]?\d{0,9}(?:\.\d{1,9})?)\s*([a-z%]*)")

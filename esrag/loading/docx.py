@@ -10,7 +10,7 @@ from esrag.loading import archive
 from esrag.loading.headers import repeat_text
 from esrag.loading.inheritance import inherit
 from esrag.loading.layout import Layout, clean_title, count_characters, join_lines
-from esrag.loading.raised import separate_raised
+from esrag.loading.superscripts import separate_raised
 from esrag.records import Document, Source
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"

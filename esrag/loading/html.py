@@ -10,7 +10,7 @@ from esrag.loading.concealed import remove_concealed
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.headers import MAX_COVERED, MAX_ROWS_COVERED, Cell, spread_cells
 from esrag.loading.layout import Layout, clean_title, join_lines
-from esrag.loading.raised import separate_raised
+from esrag.loading.superscripts import separate_raised
 from esrag.records import Document, Source
 from esrag.text import normalise
 

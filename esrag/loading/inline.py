@@ -9,7 +9,7 @@ from html import unescape
 from itertools import accumulate, groupby
 
 from esrag.loading.layout import Layout, trim
-from esrag.loading.raised import choose_joint
+from esrag.loading.superscripts import choose_joint
 from esrag.records import Span
 from esrag.text import normalise
 

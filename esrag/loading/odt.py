@@ -8,7 +8,7 @@ from esrag.errors import ParsingError
 from esrag.loading import archive
 from esrag.loading.inheritance import inherit
 from esrag.loading.layout import Layout, clean_title, count_characters
-from esrag.loading.raised import separate_raised
+from esrag.loading.superscripts import separate_raised
 from esrag.records import Document, Source
 
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"

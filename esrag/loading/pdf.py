@@ -11,7 +11,7 @@ from esrag.loading.exponents import with_exponents
 from esrag.loading.gaps import GAP, find_gaps, with_gaps
 from esrag.loading.layout import Layout, clean_title, join_lines, sections
 from esrag.loading.pages import report_page
-from esrag.loading.running import (
+from esrag.loading.running_heads import (
     Marks,
     find_running_title,
     find_running_titles,

@@ -7,7 +7,7 @@ from typing import Any
 
 from esrag.loading import archive
 from esrag.loading.layout import Layout, clean_title, count_characters
-from esrag.loading.raised import separate_raised
+from esrag.loading.superscripts import separate_raised
 from esrag.records import Document, Source
 
 _TEXT = "{http://schemas.openxmlformats.org/drawingml/2006/main}t"

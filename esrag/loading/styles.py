@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from esrag.loading.sheets import DOUBT, find_key, read_rules
+from esrag.loading.style_sheets import DOUBT, find_key, read_rules
 
 Style = Mapping[str, str]
 _Ranked = tuple[bool, int, int, str]  # is it important, specificity, order of its rule, value

@@ -12,7 +12,7 @@ from docx.oxml import parse_xml
 from esrag.errors import ParsingError
 from esrag.loading import Skipped
 from esrag.loading.pdf import without_hyphens
-from esrag.loading.running import without_running_lines
+from esrag.loading.running_heads import without_running_lines
 
 WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 

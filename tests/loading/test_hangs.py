@@ -11,7 +11,7 @@ from esrag.errors import ParsingError
 from esrag.loading import html, markdown, rst
 from esrag.loading.guarded import parts
 from esrag.loading.reading import sha256_of
-from esrag.loading.running import without_running_lines
+from esrag.loading.running_heads import without_running_lines
 from esrag.records import Source
 from esrag.text import normalise
 

@@ -8,7 +8,7 @@ import pptx
 import pytest
 
 from esrag.loading.guarded import parts
-from esrag.loading.raised import choose_joint
+from esrag.loading.superscripts import choose_joint
 from esrag.records import Source
 
 PIECES = [
