@@ -177,8 +177,7 @@ def _drop_empty(question: str, found: Sequence[Statement]) -> list[Statement]:
         each
         for each in found
         if not (
-            each.text.endswith(":")
-            or each.text.endswith("?")
+            each.text.endswith((":", "?"))
             or _PAGE.search(each.text)
             or (each.is_headed and not is_list_asked)
             or Counter(terms(to_figures(_FIELD.sub("", each.text)))) <= known

@@ -39,11 +39,8 @@ def compare(question: str, ranked: Sequence[Statement]) -> list[Statement]:
     if telling:
         return _take_while_compared(sides, telling[0], ranked)
 
-    least = NEAR_BEGUN * ranked[0].fit
-    begun = [
-        find_begun([each for each in ranked if each.fit >= least], side, other)
-        for side, other in turn(sides)
-    ]
+    nearly = [each for each in ranked if each.fit >= NEAR_BEGUN * ranked[0].fit]
+    begun = [find_begun(nearly, side, other) for side, other in turn(sides)]
     if None not in begun:
         return list(dict.fromkeys(each for each in begun if each))
 

@@ -116,7 +116,8 @@ def main_content(text: str, tree: Any) -> Any:
     The page's own is written if the page is tiny, or if trafilatura would lose too much of it.
     """
     body = body_of(tree)
-    if len(body.text_content()) < _MIN_TO_SELECT:
+    length = len(body.text_content())
+    if length < _MIN_TO_SELECT:
         return body
 
     import trafilatura
@@ -127,7 +128,7 @@ def main_content(text: str, tree: Any) -> Any:
     kept = getattr(found, "body", None)
     if kept is None:
         return body
-    if sum(len(block.text_content()) for block in body.iter("pre")) > len(body.text_content()) // 2:
+    if sum(len(block.text_content()) for block in body.iter("pre")) > length // 2:
         return body  # trafilatura would make one line of it
     return body if _loses_much(body, kept) else kept
 

@@ -73,12 +73,13 @@ def search_legs(
 
     request = _build_request(settings, where, embedder)
     also = question_terms(" ".join(find_other_words(question).values()))
-    found = engine.search(replace(request, text=question, vector=vector, also=(*also,)))
+    whole = replace(request, text=question, vector=vector, also=(*also,))
+    found = engine.search(whole)
     defined = () if settings.method == "vector" else _search_definitions(question, request, engine)
     if not found.took_ms:
         clock.lap("search")
     rows = () if settings.method == "vector" else _search_rows(question, request, engine)
-    named = _add_named(question, found.hits, request, engine)
+    named = _add_named(whole, found.hits, engine)
     hits = _put_first(defined, _put_first(rows, named))[: request.size]
     hits = tuple(replace(hit, fused_score=hit.score) for hit in hits)
     return replace(found, hits=hits, took_ms={**clock.took_ms, **found.took_ms})
@@ -119,9 +120,7 @@ def _search_rows(question: str, request: SearchRequest, engine: Engine) -> tuple
     return tuple(named[: min(longest, MOST_FIRST)])  # one word is little to go by
 
 
-def _add_named(
-    question: str, hits: Sequence[Hit], request: SearchRequest, engine: Engine
-) -> Sequence[Hit]:
+def _add_named(request: SearchRequest, hits: Sequence[Hit], engine: Engine) -> Sequence[Hit]:
     """Return the hits, with some for the rest of a question that names a document, from that one.
 
     A document is named by its number, or by words of its title if most hits are from it.
@@ -129,7 +128,7 @@ def _add_named(
     most = Counter(hit.chunk.doc_id for hit in hits).most_common(1)
     main = next((doc_id for doc_id, count in most if count >= MOSTLY * len(hits)), "")
     title = next((hit.chunk.title for hit in hits if hit.chunk.doc_id == main), "")
-    bare, numbers = leave_out_names(question, title), find_numbers(question)
+    bare, numbers = leave_out_names(request.text, title), find_numbers(request.text)
     if request.method == "vector" or not (hits and bare and (main or numbers)):
         return hits
 
@@ -137,8 +136,7 @@ def _add_named(
         names = (hit.chunk.title, hit.chunk.doc_id)
         return hit.chunk.doc_id == main or any(is_numbered(each, *names) for each in numbers)
 
-    also = (*question_terms(" ".join(find_other_words(question).values())),)
-    wanted = replace(request, method="keyword", text=bare, also=also, size=request.candidates)
+    wanted = replace(request, method="keyword", text=bare, vector=None, size=request.candidates)
     first, rest = hits[:KEPT], hits[KEPT:]
     known = {hit.chunk.chunk_id for hit in first}
     found = [hit for hit in engine.search(wanted).hits if is_named(hit)][:NAMED]

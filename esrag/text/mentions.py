@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from esrag.text.questions import read_question
-from esrag.text.terms import STOP_WORDS, terms
+from esrag.text.terms import terms
 
 MIN_TERMS, MANY_TERMS = 2, 5  # of a question without the names
 # Capitals and a number: "PEP 407", "NIST SP 800-63C"; perhaps in brackets.
@@ -73,5 +73,4 @@ def leave_out_names(question: str, title: str) -> str:
     bare, named = _NUMBER.sub(" ", question), {*terms(title)} | _GENERIC
     bare = _WORD.sub(lambda word: "" if {*terms(word[0])} & named else word[0], bare)
     is_changed = terms(bare) != terms(question)
-    left = {*terms(bare)} - STOP_WORDS
-    return " ".join(bare.split()) if is_changed and len(left) >= MIN_TERMS else ""
+    return " ".join(bare.split()) if is_changed and len({*terms(bare)}) >= MIN_TERMS else ""
