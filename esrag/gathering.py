@@ -26,6 +26,7 @@ from esrag.evidence.open_lists import with_open_lists
 from esrag.evidence.quantities import gives_other_units, lacks_asked_unit
 from esrag.evidence.selection import EvidenceBudget, compress_evidence
 from esrag.evidence.statements import statements
+from esrag.evidence.step_headings import answer_procedure, with_procedure
 from esrag.filters import Filter
 from esrag.generating.rewriting import reformulate, subject
 from esrag.records import Chunk, Evidence, Hit
@@ -42,8 +43,9 @@ from esrag.text.terms import compounds, find_years, terms
 _NO_NAME = re.compile(r"[hq][1-4]|fy(?:\d\d){1,2}|\d+(?:-[a-z]+)+")
 _BEFORE_NUMBER = re.compile(r"(?<=[a-z])(?:\\-)?(?=\d)")  # of an escaped word
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
-# Chunks before and after a hit that are looked at; the longest algorithm of FIPS 203 spans four.
-REACH = 3
+# Chunks before and after a hit that are looked at. The longest algorithm of FIPS 203 spans four;
+# the steps of a tutorial may be chapters.
+REACH, FAR = 3, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
     is_plain = query == question and not context.settings.retrieval.variants
     closeness = _closeness(result) if is_plain else _closeness_to(question, result, context)
     best = find_best(stated)
-    cells = _find_cells(question, evidence, stated, context)
+    cells = _find_cells(question, evidence, stated, result.hits, context)
     algorithm = extract_steps(question, evidence, enabled=context.settings.answer.algorithms)
     signals = Signals(
         relevance=best.fit if best else 0.0,
@@ -112,10 +114,16 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
 
 
 def _find_cells(
-    question: str, evidence: Sequence[Evidence], stated: Sequence[Statement], context: Context
+    question: str,
+    evidence: Sequence[Evidence],
+    stated: Sequence[Statement],
+    hits: Sequence[Hit],
+    context: Context,
 ) -> Cells:
-    """Return the cells of tables, or the author or date, that the question asks for."""
+    """Return the cells, the steps of a procedure, or the author or date that are asked for."""
     cells = answer_cells(question, evidence, stated)
+    if not cells.found:
+        cells = answer_procedure(question, evidence, hits)
     if not cells.found:
         cells = answer_first_cells(question, evidence, _look_around(context))
     for answer in (answer_author, answer_date):
@@ -267,6 +275,7 @@ def _add_neighbours(question: str, hits: Sequence[Hit], context: Context) -> Ite
     """Return the hits with the rest of the algorithm, table or list in question, and neighbours."""
     limits, around = context.settings.answer, _look_around(context)
     whole = with_steps(question, hits, around, enabled=limits.algorithms)
+    whole = with_procedure(question, whole, lambda chunk: context.engine.neighbours(chunk, FAR))
     whole = with_open_lists(question, with_tables(question, whole, around), around)
     return with_neighbours(whole, context.engine, limits.neighbours)
 

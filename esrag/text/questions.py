@@ -76,7 +76,7 @@ _LISTS = re.compile(
             rf"\b(?:what|which) {_PLURAL}\b",
             rf"\b(?:what|which) (?:\w+[ -]){{1,2}}{_PLURAL} (?:{_AUXILIARY}|of|in|for|to|count)\b",
             r"\b(?:what|which) (?:\w+ of )?(?:information|metadata|evidence|equipment|data)\b",
-            r"\bhow (?:do|does|can|should|to|would)\b",
+            r"\bhow (?:do|does|can|should|to|would)\b|\bhas to be \w+ (?:up|in place)\b",
             r"\bin (?:what|which) ways?\b",
             rf"\bwhat (?:{_AUXILIARY}|is|was)\b[^?]{{1,80}}\b{_HOLDS}\b",
             rf"\bwhat (?:{_AUXILIARY}|is|was) [^?]{{1,80}} {_PURPOSE}\b",
