@@ -20,7 +20,13 @@ from esrag.evidence.tables import Row
 from esrag.records import Chunk
 from esrag.text import sentence_spans
 from esrag.text.figures import numbers, to_figures
-from esrag.text.terms import STOP_WORDS, compounds, find_technical_words, terms
+from esrag.text.terms import (
+    MONTHS,
+    STOP_WORDS,
+    compounds,
+    find_technical_words,
+    terms,
+)
 from esrag.verifying.clauses import clauses
 from esrag.verifying.columns import is_of_another_column, is_of_another_year
 from esrag.verifying.contrasts import find_contrast
@@ -32,7 +38,7 @@ MIN_WORDS = 0.6
 # For paraphrases: a lower share is enough if a sentence of the passages has this cosine to it.
 MIN_WORDS_BY_MEANING, MIN_MEANING = 0.3, 0.7
 SAME = 0.8  # share of common words that makes one sentence say what another says, or a part of it
-MIN_CLAUSE_MEANING = 0.6  # cosine that makes a paraphrased clause supported
+MIN_CLAUSE_MEANING = 0.5  # cosine that makes a paraphrased clause supported
 
 _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹⁻])")
 _WORD = re.compile(r"(?<!\w)[^\W\d_][\w’'-]*")
@@ -57,6 +63,8 @@ _JOINTS = re.compile(
 )
 _STANDS_FOR = re.compile(r"(?:it|they|this|that|these|those|he|she|both)\b", re.IGNORECASE)
 _ENDS = " .!?…:;"
+_POSSESSIVE = re.compile(r"['’]s?\Z")
+_DECADE = re.compile(r"\b(?:(\d\d)00|(\d\d\d)0)s\Z")
 _STEP = re.compile(r"\W*\d{1,3}:")  # other lines may break anywhere in a sentence
 
 
@@ -173,7 +181,9 @@ def _require_particulars(
     _require(
         "technical word",
         words,
-        lambda word: held.issuperset(compounds(word)) or _stands(word, texts),
+        lambda word: (
+            held.issuperset(compounds(word)) or _stands(word, texts) or _has_decade(word, texts)
+        ),
     )
 
     # An accent in a PDF, or a dot within a compound, may cut a name short, so it may also match
@@ -181,7 +191,11 @@ def _require_particulars(
     _require(
         "name",
         _names(sentence, around),
-        lambda name: held.issuperset(terms(name)) or _stands(name, texts),
+        lambda name: (
+            held.issuperset(terms(_POSSESSIVE.sub("", name)))
+            or _stands(name, texts)
+            or _has_month(name, texts)
+        ),
     )
 
     _require("link", _LINK.findall(sentence), lambda link: any(link in text for text in texts))
@@ -204,6 +218,34 @@ def _require(what: str, found: Iterable[str], is_held: Callable[[str], bool]) ->
 
 def _stands(word: str, texts: Sequence[str]) -> bool:
     return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) for text in texts)
+
+
+def _has_decade(word: str, texts: Sequence[str]) -> bool:
+    """Return whether a year in the texts lies in the decade or century of a word.
+
+    >>> _has_decade("1630s", ["in 1638"]), _has_decade("1700s", ["in 1783"])
+    (True, True)
+    >>> _has_decade("mid-1960s", ["in 1973"]), _has_decade("v2s", ["in 1973"])
+    (False, False)
+    """
+    found = _DECADE.search(word)
+    if found is None:
+        return False
+    years = rf"(?<!\w)(?:{found[1]}\d\d|{found[2]}\d)(?!\w)"  # "None" for the other of the two
+    return any(re.search(years, text) for text in texts)
+
+
+def _has_month(name: str, texts: Sequence[str]) -> bool:
+    """Return whether a date in the texts is in a month: 2017-12-01, 12/1/2017 or 1-Dec-2017.
+
+    >>> _has_month("December", ["2017-12-01"]), _has_month("March", ["2017-12-03"])
+    (True, False)
+    """
+    if name not in MONTHS:
+        return False
+    month = rf"0?{MONTHS.index(name) + 1}"
+    dated = rf"\b\d{{4}}-{month}-\d|\b{month}/\d{{1,2}}/\d\d|\b\d{{1,2}}/{month}/\d\d"
+    return any(re.search(rf"{dated}|\b{name[:3]}\b", text) for text in texts)
 
 
 def _names(sentence: str, around: Sequence[str] = ()) -> list[str]:
