@@ -338,9 +338,10 @@ def _best_of_number(
 
 
 def _best_of_table(rows: Sequence[_Candidate], own: _Candidate | None) -> list[_Candidate]:
-    """Return the best statement's row, or those of its table whose label fits better."""
+    """Return the best row, or those whose label fits better, and whose whole fits no worse."""
     if own is None:
         return []
+    rows = [row for row in rows if row.is_compared or row.whole_share >= own.whole_share]
     better = [
         row
         for row in rows

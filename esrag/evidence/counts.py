@@ -19,6 +19,12 @@ _COUNTS_NOTHING = re.compile(
     re.IGNORECASE,
 )
 _DEFAULT = re.compile(r"(?:The )?default(?: value)?(?: is|:)", re.IGNORECASE)
+_GIVES_DEFAULT = re.compile(r"\bdefaults? (?:is|to|value is)\b|\bdefault: ", re.IGNORECASE)
+_ASKS_DEFAULT = re.compile(
+    r"\bdefaults?\b|\b(?:leave|left) [^?]{0,40}?\b(?:out|empty|unset)\b|\bomit"
+    r"|\b(?:unless|if) (?:I|you|we) (?:do(?:n['’]t| not) )?(?:change|configure|give|set|specify)\b",
+    re.IGNORECASE,
+)
 # "How many stock options were …": what is counted, and the words near its number.
 _COUNTED = re.compile(
     r"\bhow many ((?:[\w'’-]{1,40} ){0,3}?[\w'’-]{1,40})"
@@ -47,8 +53,13 @@ def find_counts(question: str, text: str) -> Counter[str]:
 
 
 def lacks_asked_number(question: str, best: Statement | None) -> bool:
-    """Return whether a question asks for a number that the best statement has not."""
+    """Return whether a question asks for a number that the best statement has not.
+
+    A default may also be a word: "Default is false."
+    """
     if best is None or read_question(question).kind != "count":
+        return False
+    if _ASKS_DEFAULT.search(question) and _GIVES_DEFAULT.search(best.text):
         return False
     asked, text = to_figures(question), to_figures(best.text)
     counts = find_counts(asked, text)

@@ -76,10 +76,8 @@ def _cells(task: GenerationTask) -> str:
 
 
 def _sentences(task: GenerationTask) -> str:
-    return " ".join(
-        _cite(statement)
-        for statement in _choose(task.question, task.statements, task.max_sentences)
-    )
+    chosen = _choose(task.question, task.statements, task.max_sentences)
+    return " ".join(_cite(statement, task.question) for statement in chosen)
 
 
 def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> list[Statement]:
@@ -180,7 +178,35 @@ def _overlap(left: Statement, right: Statement) -> float:
     return len(a & b) / max(min(len(a), len(b)), 1)
 
 
-def _cite(statement: Statement) -> str:
+def _cite(statement: Statement, question: str) -> str:
     """Return the text with its marker after each sentence that a reader would see in it."""
     parts = [(statement.key, statement.text), *statement.more]
-    return " ".join(f"{sentence} [{key}]" for key, text in parts for sentence in sentences(text))
+    return " ".join(
+        f"{sentence} [{key}]"
+        for key, text in parts
+        for sentence in _shorten(text, statement, question)
+    )
+
+
+def _shorten(text: str, statement: Statement, question: str) -> list[str]:
+    """Return the sentences of a text; of a long table row the first, and those that are asked for.
+
+    A parameter's description may explain all of its values.
+    """
+    said = [*sentences(text)]
+    is_row = "|" in statement.source
+    if not is_row or len(text.split()) <= MAX_WORDS or read_question(question).kind == "list":
+        return said
+
+    asked, named = set(terms(question)), set(terms(said[0]))
+    shared = [asked.intersection(terms(sentence)) for sentence in said]
+    ranked = sorted(
+        range(1, len(said)), key=lambda n: (-len(shared[n] - named), -len(shared[n]), n)
+    )
+    room, kept = MAX_WORDS - len(said[0].split()), {0}
+    for n in ranked:
+        room -= len(said[n].split())
+        if room < 0 or not shared[n]:
+            break
+        kept.add(n)
+    return [said[n] for n in sorted(kept)]

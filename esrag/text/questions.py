@@ -183,6 +183,10 @@ _OTHER_WORDS = tuple(
         (r"(?:wrote|written|authors?)(?=[^?]{1,60} (?:opinion|judge?ment|speech)\b)", "delivered"),
         (r"(?:came|comes?|enter(?:s|ed)?|go(?:es)?|went) into (?:force|effect)", "effective"),
         (r"takes? effect|took effect", "effective"),
+        (
+            r"(?<=which )release|(?<=what )release|(?<=earliest )release|(?<=first )release",
+            "version",
+        ),
         (r"h1|(?:first|1st) half|first six months", "january june half six"),
         (r"h2|(?:second|2nd) half|last six months", "july december half six"),
     )

@@ -241,3 +241,14 @@ def test_a_named_cell_has_the_number_that_the_best_statement_lacks():
     text = f"Git needed the least disk space, and a clone needed Python.\n\n{table}"
     question = "How much disk space did a git clone of Python need?"
     assert answer(question, text) == ["git, Space: 134 M"]
+
+
+def test_a_shorter_label_does_not_outdo_the_row_in_question():
+    """The label "whistle" is in the question as well, but its row is about steam."""
+    table = (
+        "| Part | Use | Earliest available version |\n| --- | --- | --- |\n"
+        "| whistle | Tells of steam. | 2.12 |\n"
+        "| siren_whistle_horn | Tells of fog with the siren of Bell Rock. | 2.9 |"
+    )
+    question = "earliest release with a fog whistle that uses the siren of Bell Rock"
+    assert answer(question, table) == ["siren_whistle_horn, Earliest available version: 2.9"]

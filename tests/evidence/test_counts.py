@@ -28,6 +28,8 @@ def say(*texts):
         ("How many stock options were sold?", "Sold, Number: (1,094)", False),
         ("How long is the pier?", "The pier is green.", True),
         ("Is the pier long?", "The pier is green.", False),
+        ("What is dim set to if I leave it out?", "Dims the lamp. Default is false.", False),
+        ("What is the default width of a pier?", "Piers are built to the default.", True),
     ],
 )
 def test_a_number_counts_what_is_asked_for(question, text, lacks):

@@ -501,3 +501,15 @@ def test_the_author_is_in_the_line_that_names_one():
     assert answer(question, f"{header}\n\n{used}").text == "Author: Ada Park [c1]"
     said = "Kettles were proposed by Ben Fox. [c1]"
     assert answer(question, f"{header}\n\nKettles were proposed by Ben Fox.").text == said
+
+
+def test_a_long_row_is_cut_to_what_is_asked_for():
+    """Its first sentence, and those about the value in question; a short row stays whole."""
+    values = "".join(f"- mode {n}: Burns with a flame that is {n} fingers high. " for n in range(9))
+    row = f"| `burn` | Text | How a lamp burns. {values}|"
+    table = f"| Parameter | Type | Description |\n| --- | --- | --- |\n{row}"
+    said = answer("What does a lamp do when burn is set to mode 7?", table).text
+    assert "How a lamp burns." in said
+    assert "mode 7: Burns" in said
+    assert "mode 3" not in said
+    assert "mode 3" in answer("Which modes does the parameter burn have?", table).text
