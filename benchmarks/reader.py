@@ -20,7 +20,7 @@ import argparse
 import json
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,7 +54,7 @@ SETS = {
     "documents": 2_000,
 }
 BEST, OTHERS = 5, 3  # statements of a question: the best, and some of the next 16
-RATE, HEAD_RATE, AT_ONCE, HELD_OUT = 2e-4, 6e-4, 4, 150
+RATES, AT_ONCE, HELD_OUT = (2e-4, 6e-4), 4, 150
 SCALE = 4.0  # of the head, so that its weights stay small while it learns scores of -11 to 11
 
 Source = tuple[list[Path], list[str]]  # what to ingest, and questions
@@ -67,6 +67,10 @@ class Group:
     ids: list[list[int]]
     types: list[list[int]]
     scores: list[float]
+
+
+Rates = tuple[float, float]
+Loss = Callable[["Student", Sequence[Group]], torch.Tensor]
 
 
 def main() -> None:
@@ -84,7 +88,11 @@ def main() -> None:
     for name, source in sources.items():
         if not (arguments.cases / f"{name}.jsonl").exists():
             collect(name, source, arguments.cases, arguments.teacher)
-    student = train([*_groups(arguments.cases, sources)], arguments.minutes)
+    groups = [*_groups(arguments.cases, sources)]
+    random.Random(1).shuffle(groups)  # noqa: S311 -- an order
+    student = Student()
+    train(student, groups[HELD_OUT:], arguments.minutes, _distil)
+    print(_report(student, groups[:HELD_OUT]))
     if arguments.write:
         write(student)
 
@@ -150,36 +158,31 @@ class Student(torch.nn.Module):
         return SCALE * self.classifier(states.pooler_output).float()[:, 0]
 
 
-def train(groups: list[Group], minutes: float) -> Student:
-    """Return a student that was taught for as long, and print how it fares on other questions."""
+def train(
+    student: Student, groups: Sequence[Group], minutes: float, loss: Loss, rates: Rates = RATES
+) -> None:
+    """Teach the student with groups for as long; `rates` are those of its layers and its head."""
     torch.manual_seed(1)
     shuffle = random.Random(1)  # noqa: S311 -- an order
-    shuffle.shuffle(groups)
-    held_out, taught = groups[:HELD_OUT], groups[HELD_OUT:]
-    student = Student().train()
-    rates = _rates(student)
-    optimiser = torch.optim.AdamW(rates, weight_decay=0.01)
+    optimiser = torch.optim.AdamW(_parameters(student), weight_decay=0.01)
     started, steps, done = time.monotonic(), 0, 0.0
+    student.train()
 
     while done < 1:
-        for batch in _batches(taught, shuffle):
+        for batch in _batches(groups, shuffle):
             done = (time.monotonic() - started) / 60 / minutes
             if done >= 1:
                 break
             warmth = min(1, (steps + 1) / 100) * (1 - done)
-            for group, rate in zip(optimiser.param_groups, (RATE, HEAD_RATE), strict=True):
+            for group, rate in zip(optimiser.param_groups, rates, strict=True):
                 group["lr"] = rate * warmth
-            loss = _loss(student, batch)
             optimiser.zero_grad()
-            loss.backward()
+            loss(student, batch).backward()
             torch.nn.utils.clip_grad_norm_(student.parameters(), 1.0)
             optimiser.step()
             steps += 1
 
-    print(
-        f"{steps * AT_ONCE:,} questions of {len(taught):,} were shown; {_report(student, held_out)}"
-    )
-    return student
+    print(f"{steps * AT_ONCE:,} questions of {len(groups):,} were shown")
 
 
 def write(student: Student) -> None:
@@ -199,22 +202,25 @@ def write(student: Student) -> None:
     save_file(tensors, WEIGHTS_FILE)
 
 
-def _rates(student: Student) -> list[dict]:
+def _parameters(student: Student) -> list[dict]:
     head = [*student.bert.pooler.parameters(), *student.classifier.parameters()]
     body = [each for layer in student.bert.encoder.layer[1:] for each in layer.parameters()]
-    return [{"params": body, "lr": RATE}, {"params": head, "lr": HEAD_RATE}]
+    return [{"params": body}, {"params": head}]
 
 
 def _groups(folder: Path, names: Sequence[str]) -> Iterator[Group]:
+    rows = (row for name in names for row in lines(folder / f"{name}.jsonl"))
+    return group((row["question"], row["texts"], row["scores"]) for row in rows)
+
+
+def group(rows: Iterable[tuple[str, list[str], list[float]]]) -> Iterator[Group]:
+    """Yield questions with several texts, and the wanted scores of these, as token ids."""
     tokenizer = open_tokenizer(locate(PINNED[0].name).path / "tokenizer.json")
     tokenizer.enable_truncation(MAX_TOKENS)
-    for name in names:
-        for row in lines(folder / f"{name}.jsonl"):
-            pairs = [tokenizer.encode(row["question"], text) for text in row["texts"]]
-            if len(pairs) > 1:
-                yield Group(
-                    [pair.ids for pair in pairs], [pair.type_ids for pair in pairs], row["scores"]
-                )
+    for question, texts, scores in rows:
+        pairs = [tokenizer.encode(question, text) for text in texts]
+        if len(pairs) > 1:
+            yield Group([pair.ids for pair in pairs], [pair.type_ids for pair in pairs], scores)
 
 
 def _batches(groups: Sequence[Group], shuffle: random.Random) -> list[list[Group]]:
@@ -226,7 +232,8 @@ def _batches(groups: Sequence[Group], shuffle: random.Random) -> list[list[Group
     return batches
 
 
-def _scores(student: Student, groups: Sequence[Group]) -> list[torch.Tensor]:
+def score(student: Student, groups: Sequence[Group]) -> list[torch.Tensor]:
+    """Return the scores of each group's pairs."""
     rows = [pair for group in groups for pair in zip(group.ids, group.types, strict=True)]
     longest = max(len(ids) for ids, _ in rows)
     ids, types, mask = (
@@ -238,9 +245,9 @@ def _scores(student: Student, groups: Sequence[Group]) -> list[torch.Tensor]:
     return [*scores.split([len(group.ids) for group in groups])]
 
 
-def _loss(student: Student, groups: Sequence[Group]) -> torch.Tensor:
+def _distil(student: Student, groups: Sequence[Group]) -> torch.Tensor:
     total = torch.zeros(())
-    for scores, group in zip(_scores(student, groups), groups, strict=True):
+    for scores, group in zip(score(student, groups), groups, strict=True):
         wanted = torch.tensor(group.scores)
         order = torch.nn.functional.kl_div(
             torch.log_softmax(scores / 2, 0), torch.softmax(wanted / 2, 0), reduction="sum"
@@ -252,7 +259,7 @@ def _loss(student: Student, groups: Sequence[Group]) -> torch.Tensor:
 def _report(student: Student, groups: Sequence[Group]) -> str:
     student.eval()
     with torch.no_grad():
-        pairs = [(_scores(student, [group])[0], torch.tensor(group.scores)) for group in groups]
+        pairs = [(score(student, [group])[0], torch.tensor(group.scores)) for group in groups]
     same = np.mean([int(scores.argmax()) == int(wanted.argmax()) for scores, wanted in pairs])
     error = np.mean([float(((scores - wanted) ** 2).mean()) for scores, wanted in pairs]) ** 0.5
     return f"the same best statement for {same:.1%} of {len(groups)} others, error {error:.2f}"

@@ -12,8 +12,9 @@ Kind = Literal[
 ]
 
 _COMPARES = re.compile(
-    r"\b(?:differences?|(?<!\Ato )compared?|comparison (?:of|between|with)|versus|vs\.?|differs?"
-    r"|different|rather than|distinction|similarit\w+|differently)\b"
+    r"\b(?:differences?|compared (?:against|to|with)|comparison (?:of|between|with)|versus|vs\.?"
+    r"|differs?|different|rather than|distinction|similarit\w+|differently)\b"
+    r"|\A\W*compare\b|\bhow\b[^?]{1,80}\bcompares?\b"
     r"|\b(?:sets?|tells?|distinguish(?:es)?|separates?)\b[^?]{1,80}\bfrom\b"
     r"|\b(?:which|what|who)\b[^?]{0,80}er\b[^?]{0,80},[^?]{0,80}\bor\b",
     re.IGNORECASE,
@@ -154,9 +155,11 @@ _SIDES = tuple(
         rf"\bbetween (?P<left>{_THING}) and (?P<right>{_THING})(?: in\b.*)?{_END}",
         rf"\b(?:differ(?:s|ent)?|distinguished) from (?P<right>{_THING}){_END}",
         rf"(?:,|\bis|\bare)\s(?P<left>{_THING}),? or (?P<right>{_THING}){_END}",
-        rf"(?P<left>[\w.-]{{2,40}}) {_AGAINST} (?P<right>{_THING}){_END}",
+        rf"(?P<left>[\w.-]{{2,40}}) {_AGAINST} (?P<right>{_THING})(?:: .*)?{_END}",
         rf"\b{_PARTS} (?P<left>{_THING}) (?:apart )?from (?P<right>{_THING}){_END}",
         rf"\bhow {_DO} (?P<left>{_THING}) and (?P<right>{_THING}) {_DIFFER}\b",
+        rf"\A\W*compare (?P<left>{_THING}) (?:and|against|to|with) (?P<right>{_THING}){_END}",
+        rf"\bhow {_DO} (?P<left>{_THING}) compare (?:against|to|with) (?P<right>{_THING}){_END}",
         rf"\bdifferently {_WITH} (?P<left>{_THING}) {_THAN} (?P<right>{_THING}){_END}",
     )
 )
