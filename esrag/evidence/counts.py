@@ -2,13 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from esrag.evidence import Statement, find_best
 from esrag.text.figures import numbers, to_figures, uses
 from esrag.text.questions import read_question
-from esrag.text.terms import MONTHS, terms
+from esrag.text.terms import MONTHS, find_years, terms
 
 # Numbers that count nothing: dates, and what points to a place in a text.
 _COUNTS_NOTHING = re.compile(
@@ -38,7 +38,7 @@ _LIMITING = {"than", "most", "least", "to", "exceed", "of"}
 BEFORE, AFTER, CLOSE, LIMITED = 5, 6, 3, 3  # words
 
 GOES_ON = 3  # statements after the best one that may give its default
-NEARLY = 0.85  # share of the best fit from which a number is preferred to its absence
+NEARLY = 0.85  # share of the best fit from which a number, or the year in question, is preferred
 
 
 def find_counts(question: str, text: str) -> Counter[str]:
@@ -122,10 +122,36 @@ def prefer_numbers(question: str, statements: Sequence[Statement]) -> tuple[Stat
     They are if another fits nearly as well and has one, and the best defines nothing.
     """
     best = find_best(statements)
-    if best is None or best.defines or not lacks_asked_number(question, best):
+    if best is None or best.defines:
+        return tuple(statements)
+    return _prefer(statements, lambda each: not lacks_asked_number(question, each))
+
+
+def prefer_years(question: str, statements: Sequence[Statement]) -> tuple[Statement, ...]:
+    """Return the statements, those of other years moved behind if the question has a year.
+
+    They are if another fits nearly as well, and has that year or none.
+    """
+    asked = find_years(question)
+    if not asked:
         return tuple(statements)
 
-    having = {each for each in statements if not lacks_asked_number(question, each)}
+    def is_of_year(statement: Statement) -> bool:
+        given = find_years(f"{statement.under} {statement.text}")
+        return not given or not asked.isdisjoint(given)
+
+    return _prefer(statements, is_of_year)
+
+
+def _prefer(
+    statements: Sequence[Statement], is_preferred: Callable[[Statement], bool]
+) -> tuple[Statement, ...]:
+    """Return the statements, the others moved behind if a preferred one fits nearly as well."""
+    best = find_best(statements)
+    if best is None or is_preferred(best):
+        return tuple(statements)
+
+    having = {each for each in statements if is_preferred(each)}
     other = find_best(having)
     if other is None or other.fit < NEARLY * best.fit:
         return tuple(statements)

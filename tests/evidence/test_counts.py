@@ -3,7 +3,7 @@
 import pytest
 
 from esrag.evidence import Statement
-from esrag.evidence.counts import find_default, lacks_asked_number, prefer_numbers
+from esrag.evidence.counts import find_default, lacks_asked_number, prefer_numbers, prefer_years
 
 
 def say(*texts):
@@ -57,3 +57,14 @@ def test_a_default_is_looked_for_close_behind():
     assert find_default(question, found[2], found) is None
     far = say("Limits the size of a request.", "One.", "Two.", "Three.", "Default is 9 MB.")
     assert find_default(question, far[0], far) is None
+
+
+def test_the_year_in_question_is_preferred_to_another():
+    """Or a sentence without a year, unless nothing else fits."""
+    other, same, none = "In 2019 it was 5.", "In 2023 it was 6.", "It was 7."
+    for second in (same, none):
+        first, moved = prefer_years("What was it in 2023?", say(second, other)[::-1])
+        assert (first.text, moved.text) == (other, second)
+        assert first.fit < moved.fit
+    assert prefer_years("What was it?", say(other, same)) == tuple(say(other, same))
+    assert prefer_years("What was it in 2023?", say(other)) == tuple(say(other))
