@@ -123,7 +123,7 @@ def _find_cells(
     """Return the cells, the steps of a procedure, or the author or date that are asked for."""
     cells = answer_cells(question, evidence, stated)
     if not cells.found:
-        cells = answer_procedure(question, evidence, hits)
+        cells = answer_procedure(question, evidence, hits, _look_around(context, FAR))
     if not cells.found:
         cells = answer_first_cells(question, evidence, _look_around(context))
     for answer in (answer_author, answer_date):
@@ -275,14 +275,14 @@ def _add_neighbours(question: str, hits: Sequence[Hit], context: Context) -> Ite
     """Return the hits with the rest of the algorithm, table or list in question, and neighbours."""
     limits, around = context.settings.answer, _look_around(context)
     whole = with_steps(question, hits, around, enabled=limits.algorithms)
-    whole = with_procedure(question, whole, lambda chunk: context.engine.neighbours(chunk, FAR))
+    whole = with_procedure(question, whole, _look_around(context, FAR))
     whole = with_open_lists(question, with_tables(question, whole, around), around)
     return with_neighbours(whole, context.engine, limits.neighbours)
 
 
-def _look_around(context: Context) -> Callable[[Chunk], Sequence[Chunk]]:
+def _look_around(context: Context, reach: int = REACH) -> Callable[[Chunk], Sequence[Chunk]]:
     """Return what gives the chunks around one, as far as an algorithm or a list may reach."""
-    return lambda chunk: context.engine.neighbours(chunk, REACH)
+    return lambda chunk: context.engine.neighbours(chunk, reach)
 
 
 def _lack(retrieved: SearchResult, sureness: float, context: Context) -> Reason | None:

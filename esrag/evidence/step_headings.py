@@ -58,12 +58,15 @@ def with_procedure(question: str, hits: Sequence[Hit], around: Around) -> tuple[
     return (*first, *hits)
 
 
-def answer_procedure(question: str, evidence: Sequence[Evidence], hits: Sequence[Hit]) -> Cells:
+def answer_procedure(
+    question: str, evidence: Sequence[Evidence], hits: Sequence[Hit], around: Around
+) -> Cells:
     """Return the headings of the steps that a question asks for, as named cells are returned.
 
     "How do I set up semantic search?" asks for those of the document with most of its words in the
     title and the sections. At least half of them have to be there, and the others in the passages
-    with the steps or, such as the name of a product, in most hits.
+    with the steps or, such as the name of a product, in most hits. A procedure that goes on in
+    passages that are not evidence is not told in part.
     """
     if not _asks_how(question):
         return NO_CELLS
@@ -73,8 +76,9 @@ def answer_procedure(question: str, evidence: Sequence[Evidence], hits: Sequence
     for item in evidence:
         documents.setdefault(item.chunk.doc_id, []).append(item.chunk)
     steps = _find_asked(question, documents.values(), [hit.chunk for hit in hits])
-    found = tuple((keys[step.chunk.chunk_id], step.heading) for step in steps)
-    return Cells(found, "named") if found else NO_CELLS
+    if not steps or steps not in _iter_procedures(_sort((steps[0].chunk, *around(steps[0].chunk)))):
+        return NO_CELLS
+    return Cells(tuple((keys[step.chunk.chunk_id], step.heading) for step in steps), "named")
 
 
 def _asks_how(question: str) -> bool:
@@ -89,12 +93,16 @@ def _find_asked(
     needed = asked - _find_usual(found)
     best, most = list[_Step](), len(asked) / 2
     for chunks in documents:
-        for steps in _iter_procedures(sorted(chunks, key=lambda chunk: chunk.ordinal)):
+        for steps in _iter_procedures(_sort(chunks)):
             named = asked & set(terms(_name(steps)))
             is_told = needed - named <= set(terms("\n".join(step.chunk.text for step in steps)))
             if is_told and named and len(named) >= most:
                 best, most = steps, len(named) + 1
     return best
+
+
+def _sort(chunks: Iterable[Chunk]) -> list[Chunk]:
+    return sorted(chunks, key=lambda chunk: chunk.ordinal)
 
 
 def _find_usual(chunks: Sequence[Chunk]) -> set[str]:

@@ -76,3 +76,10 @@ def test_steps_with_a_gap_are_no_procedure(open_pages, numbers):
     index = open_pages({"lamp.md": f"# Setting up a storm lamp\n\n{steps}"}, SETTINGS)
     text = index.ask("How do I set up a storm lamp?").text
     assert not all(f"Step {n}: Do task" in text for n in numbers)
+
+
+def test_a_procedure_is_not_told_in_part(open_pages):
+    """The evidence has room for two of its three steps."""
+    limits = {**SETTINGS, "answer.evidence_chunks": 2}
+    index = open_pages({"lamp.md": LAMP}, limits)
+    assert "Step 1" not in index.ask("How do I set up a storm lamp?").text
