@@ -116,6 +116,11 @@ def _cases(arguments: argparse.Namespace, name: str, opened: dict[str, Context])
             yield Case(number % 2 == 0, "foreign", other, ask(question["text"], opened[other]))
 
 
+def auroc(higher: Sequence[float], lower: Sequence[float]) -> float:
+    """Return the share of pairs in which the first has the higher score; equal ones count half."""
+    return float((np.sign(np.subtract.outer(higher, lower)).mean() + 1) / 2)
+
+
 def lines(path: Path) -> list[dict]:
     """The rows of a JSONL file."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -185,9 +190,8 @@ def _refusals(cases: list[Case]) -> None:
     sure = np.array([c.asked.confidence for c in known if not c.fitted])
     for kind in ("foreign", "unanswerable"):
         unsure = np.array([c.asked.confidence for c in cases if c.kind == kind and not c.fitted])
-        above = (sure[:, None] > unsure).mean() + (sure[:, None] == unsure).mean() / 2
         print(
-            f"| {kind}, {len(unsure)} | {above:.3f} | {(unsure < 0.5).mean():.3f} | "
+            f"| {kind}, {len(unsure)} | {auroc(sure, unsure):.3f} | {(unsure < 0.5).mean():.3f} | "
             f"{(sure >= 0.5).mean():.3f} |"
         )
     _each_by_itself([case for case in cases if not case.fitted])

@@ -24,12 +24,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from choice import lines
-from reader import SCALE, Group, Student, group, score, train, write
-from safetensors.numpy import load_file
+from answers import auroc, lines
+from reader import SCALE, Group, Student, score, to_groups, train, write
 
 from esrag.context import Context
-from esrag.embedding.reader import WEIGHTS_FILE
+from esrag.embedding.model_files import PINNED, locate
+from esrag.embedding.reader import open_weights
 from esrag.evidence.fits import with_headings
 from esrag.gathering import select
 from esrag.ingesting import Silent
@@ -62,14 +62,18 @@ def main() -> None:
         collect(lines(arguments.questions), arguments.docs, cases)
 
     rows = lines(cases)
-    held_out = [row for row in rows if zlib.crc32(row["source"].encode()) % 5 == 0]
-    taught = [row for row in rows if row not in held_out]
+    held_out = [row for row in rows if _is_held_out(row)]
+    taught = [row for row in rows if not _is_held_out(row)]
     student = load()
     print(f"before: {report(student, held_out)}")
-    train(student, [*group(_choose(taught))], arguments.minutes, _answer, RATES)
+    train(student, [*to_groups(_choose(taught))], arguments.minutes, _answer, RATES)
     print(f"after: {report(student, held_out)}")
     if arguments.write:
         write(student)
+
+
+def _is_held_out(row: dict) -> bool:
+    return zlib.crc32(row["source"].encode()) % 5 == 0
 
 
 def collect(questions: Sequence[dict], docs: Path, cases: Path) -> None:
@@ -107,16 +111,11 @@ def _is_quote(text: str, row: dict) -> bool:
 
 def load() -> Student:
     """Return a student with the weights that ship."""
-    student, own = Student(), load_file(WEIGHTS_FILE)
-    known = student.state_dict()
-    for name, rows in own.items():
-        if name.endswith(".scale"):
-            continue
-        scale = own.get(f"{name}.scale")
-        values = rows.astype(np.float32) if scale is None else rows * scale[:, None]
-        place = name if name.startswith("classifier.") else f"bert.{name}"
-        known[place] = torch.tensor(values) / (SCALE if name.startswith("classifier.") else 1)
-    student.load_state_dict(known)
+    student, weights = Student(), open_weights(locate(PINNED[0].name, offline=True).path)
+    with torch.no_grad():
+        for name, values in student.state_dict().items():
+            rows = weights.rows(name.removeprefix("bert."), *values.shape)
+            values.copy_(torch.tensor(rows) / (SCALE if name.startswith("classifier.") else 1))
     return student
 
 
@@ -150,7 +149,7 @@ def report(student: Student, rows: Sequence[dict]) -> str:
     right, wrong, unanswerable = [], [], []
     with torch.no_grad():
         for row in rows:
-            for each in group([(row["question"], row["texts"], row["right"])]):
+            for each in to_groups([(row["question"], row["texts"], row["right"])]):
                 scores = score(student, [each])[0].tolist()
                 best = int(np.argmax(scores))
                 kind = (right if row["right"][best] else wrong) if row["quote"] else unanswerable
@@ -158,14 +157,9 @@ def report(student: Student, rows: Sequence[dict]) -> str:
     share = len(right) / (len(right) + len(wrong))
     return (
         f"the best statement is right for {share:.1%} of {len(right) + len(wrong)}; AUROC "
-        f"{_auroc(right, wrong + unanswerable):.3f} from all others, "
-        f"{_auroc(right, unanswerable):.3f} from those of unanswerable questions"
+        f"{auroc(right, wrong + unanswerable):.3f} from all others, "
+        f"{auroc(right, unanswerable):.3f} from those of unanswerable questions"
     )
-
-
-def _auroc(higher: Sequence[float], lower: Sequence[float]) -> float:
-    """Return the share of pairs in which the first has the higher score."""
-    return float(np.mean(np.subtract.outer(higher, lower) > 0))
 
 
 if __name__ == "__main__":

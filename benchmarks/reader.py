@@ -210,10 +210,10 @@ def _parameters(student: Student) -> list[dict]:
 
 def _groups(folder: Path, names: Sequence[str]) -> Iterator[Group]:
     rows = (row for name in names for row in lines(folder / f"{name}.jsonl"))
-    return group((row["question"], row["texts"], row["scores"]) for row in rows)
+    return to_groups((row["question"], row["texts"], row["scores"]) for row in rows)
 
 
-def group(rows: Iterable[tuple[str, list[str], list[float]]]) -> Iterator[Group]:
+def to_groups(rows: Iterable[tuple[str, list[str], list[float]]]) -> Iterator[Group]:
     """Yield questions with several texts, and the wanted scores of these, as token ids."""
     tokenizer = open_tokenizer(locate(PINNED[0].name).path / "tokenizer.json")
     tokenizer.enable_truncation(MAX_TOKENS)

@@ -37,7 +37,7 @@ from esrag.retrieving.spelling import Correction, repair
 from esrag.retrieving.variants import phrases, variants
 from esrag.text import word_spans
 from esrag.text.mentions import leave_out_numbers
-from esrag.text.terms import compounds, find_years, terms
+from esrag.text.terms import compounds, find_years, gives_other_years, terms
 
 # Said in many ways: periods, and sizes such as "5-character".
 _NO_NAME = re.compile(r"[hq][1-4]|fy(?:\d\d){1,2}|\d+(?:-[a-z]+)+")
@@ -150,12 +150,10 @@ def _lacks_year(question: str, best: Statement | None, evidence: Sequence[Eviden
     >>> [_lacks_year("What was it in 2020?", each, []) for each in said]
     [True, False]
     """
-    asked = find_years(question)
-    if best is None or not asked:
+    if best is None:
         return False
     sections = [item.chunk.section for item in evidence if item.key == best.key]
-    given = find_years(" ".join((best.text, best.under, *sections)))
-    return bool(given) and asked.isdisjoint(given)
+    return gives_other_years(find_years(question), " ".join((best.text, best.under, *sections)))
 
 
 def _has_word(text: str, word: str) -> bool:

@@ -1,7 +1,8 @@
 """The reader: scores how well a statement answers a question, reading both together.
 
 It is a cross-encoder on the default encoder's words and lowest layer, with layers and a head of its
-own in reader.safetensors: 9 MB, in int8 with a scale for each row. benchmarks/reader.py trains it.
+own in reader.safetensors: 9 MB, in int8 with a scale for each row. benchmarks/reader.py and
+benchmarks/quotes.py train it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +31,7 @@ class Reader:
     def __call__(self, question: str, statements: Sequence[str]) -> npt.NDArray[np.float64]:
         """Return how well each statement answers the question, shape (len(statements),).
 
-        Scores lie between about -11 and 11; from 0 a statement is more likely than not an answer.
+        Scores lie between about -14 and 12; from 0 a statement is more likely than not an answer.
 
         Raises: ModelError for an encoder that is missing or has other weights than the pinned ones.
         """
@@ -39,7 +40,7 @@ class Reader:
 
     @cached_property
     def _classifier(self) -> OnnxClassifier:
-        return OnnxClassifier(self._options, max_tokens=MAX_TOKENS, open_weights=_open_weights)
+        return OnnxClassifier(self._options, max_tokens=MAX_TOKENS, open_weights=open_weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,8 @@ def open_reader(embedder: Embedder | None, options: EmbedderOptions) -> Reader |
     return Reader(replace(options, offline=True))
 
 
-def _open_weights(folder: Path) -> Tensors:
+def open_weights(folder: Path) -> Tensors:
+    """Return the reader's tensors; those that it shares are the encoder's in the folder."""
     from safetensors.numpy import load_file
 
     return _Overlaid(load_file(WEIGHTS_FILE), Weights(folder))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from esrag.evidence import Statement, find_best
 from esrag.text.figures import numbers, to_figures, uses
 from esrag.text.questions import read_question
-from esrag.text.terms import MONTHS, find_years, terms
+from esrag.text.terms import MONTHS, find_years, gives_other_years, terms
 
 # Numbers that count nothing: dates, and what points to a place in a text.
 _COUNTS_NOTHING = re.compile(
@@ -133,14 +133,9 @@ def prefer_years(question: str, statements: Sequence[Statement]) -> tuple[Statem
     They are if another fits nearly as well, and has that year or none.
     """
     asked = find_years(question)
-    if not asked:
-        return tuple(statements)
-
-    def is_of_year(statement: Statement) -> bool:
-        given = find_years(f"{statement.under} {statement.text}")
-        return not given or not asked.isdisjoint(given)
-
-    return _prefer(statements, is_of_year)
+    return _prefer(
+        statements, lambda each: not gives_other_years(asked, f"{each.under} {each.text}")
+    )
 
 
 def _prefer(

@@ -17,7 +17,7 @@ from esrag.records import Evidence
 from esrag.text import drop_number
 from esrag.text.figures import to_figures, uses
 from esrag.text.questions import Asked, find_other_words, read_question
-from esrag.text.terms import compounds, find_years, rarities, shares, terms
+from esrag.text.terms import compounds, find_years, gives_other_years, rarities, shares, terms
 
 T = TypeVar("T")
 Scores = npt.NDArray[np.float64]
@@ -380,11 +380,10 @@ def _series(named: Iterable[str]) -> set[str]:
 def _match_others(wanted: _Question, one: _Said) -> dict[str, float]:
     """Return whether a statement is about another member of a series, or about another year."""
     own = compounds(one.text) if wanted.series else set()
-    given = find_years(one.text) if wanted.years else set()
     is_of_series = not wanted.series.isdisjoint(_series(own))
     return {
         "other_member": float(is_of_series and wanted.named.isdisjoint(own)),
-        "other_year": float(bool(given) and wanted.years.isdisjoint(given)),
+        "other_year": float(gives_other_years(wanted.years, one.text)),
     }
 
 

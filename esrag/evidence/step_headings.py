@@ -89,15 +89,18 @@ def _find_asked(
     question: str, documents: Iterable[Sequence[Chunk]], found: Sequence[Chunk]
 ) -> list[_Step]:
     """Return the steps of the procedure that is named with most words of a question, or none."""
+    procedures = [steps for chunks in documents for steps in _iter_procedures(_sort(chunks))]
+    if not procedures:
+        return []
+
     asked = set(terms(question)) - _DOING
     needed = asked - _find_usual(found)
     best, most = list[_Step](), len(asked) / 2
-    for chunks in documents:
-        for steps in _iter_procedures(_sort(chunks)):
-            named = asked & set(terms(_name(steps)))
-            is_told = needed - named <= set(terms("\n".join(step.chunk.text for step in steps)))
-            if is_told and named and len(named) >= most:
-                best, most = steps, len(named) + 1
+    for steps in procedures:
+        named = asked & set(terms(_name(steps)))
+        is_told = needed - named <= set(terms("\n".join(step.chunk.text for step in steps)))
+        if is_told and named and len(named) >= most:
+            best, most = steps, len(named) + 1
     return best
 
 

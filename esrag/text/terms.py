@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache
 from itertools import chain, islice
 
@@ -90,6 +91,16 @@ def find_years(text: str) -> set[str]:
     ['2020', '2021']
     """
     return set(_YEAR.findall(text))
+
+
+def gives_other_years(asked: AbstractSet[str], text: str) -> bool:
+    """Return whether a text names years, but none of those that are asked for.
+
+    >>> [gives_other_years({"2020"}, text) for text in ("in 2021", "2020 and 2021", "in May")]
+    [True, False, False]
+    """
+    given = find_years(text) if asked else set()
+    return bool(given) and asked.isdisjoint(given)
 
 
 def join_token(sign: str, words: Sequence[str]) -> str:

@@ -64,7 +64,7 @@ _JOINTS = re.compile(
 _STANDS_FOR = re.compile(r"(?:it|they|this|that|these|those|he|she|both)\b", re.IGNORECASE)
 _ENDS = " .!?…:;"
 _POSSESSIVE = re.compile(r"['’]s?\Z")
-_DECADE = re.compile(r"\b(?:(\d\d)00|(\d\d\d)0)s\Z")
+_DECADE = re.compile(r"\b(\d\d(?=00s)|\d\d\d(?=0s))0{1,2}s\Z")
 _STEP = re.compile(r"\W*\d{1,3}:")  # other lines may break anywhere in a sentence
 
 
@@ -231,8 +231,8 @@ def _has_decade(word: str, texts: Sequence[str]) -> bool:
     found = _DECADE.search(word)
     if found is None:
         return False
-    years = rf"(?<!\w)(?:{found[1]}\d\d|{found[2]}\d)(?!\w)"  # "None" for the other of the two
-    return any(re.search(years, text) for text in texts)
+    year = rf"(?<!\w){found[1]}\d{{{4 - len(found[1])}}}(?!\w)"
+    return any(re.search(year, text) for text in texts)
 
 
 def _has_month(name: str, texts: Sequence[str]) -> bool:
