@@ -1,6 +1,6 @@
 """Training the reader: fit its layers to a larger cross-encoder, and write its weights.
 
-`python benchmarks/reader.py DATA CASES TEACHER [--documents FILE] [--minutes 60] [--write]`
+`python benchmarks/reader.py DATA CASES TEACHER [--documents FILE] [--epochs 1] [--write]`
 
 DATA holds `training` (SelQA, Apache-2.0; SQuADShifts, CC BY 4.0), `squad-v2-dev` (CC BY-SA 4.0,
 half of its articles) and `qed-dev` (CC BY-SA 3.0, half of its questions). `--documents` adds
@@ -12,23 +12,25 @@ cross-encoder/ms-marco-MiniLM-L-12-v2 (Apache-2.0) as their teacher.
 The student begins as the default encoder. Its words and lowest layer stay as they are, since the
 encoder's own are used. The loss compares what teacher and student think of the statements of a
 question: their order (Kullback-Leibler divergence at temperature 2) and their scores (squares).
-Needs torch and transformers, which the project does not install. `--write` writes
-esrag/embedding/reader.safetensors.
+Only the first of the head's two outputs is trained: benchmarks/quotes.py trains both, from the
+weights that this script writes. Needs torch and transformers, which the project does not install,
+and uses a GPU if torch finds one. `--write` writes esrag/embedding/reader.safetensors.
 """
 
 import argparse
 import json
 import random
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import onnxruntime
 import torch
 from choice import is_even, lines
 from safetensors.numpy import save_file
+from sentences import read_selqa, read_shifts
 from texts import as_file
 from transformers import BertModel
 
@@ -55,22 +57,41 @@ SETS = {
 }
 BEST, OTHERS = 5, 3  # statements of a question: the best, and some of the next 16
 RATES, AT_ONCE, HELD_OUT = (2e-4, 6e-4), 4, 150
+WARM_UP = 100  # steps until the rates are reached; from there they fall in a line to 0
 SCALE = 4.0  # of the head, so that its weights stay small while it learns scores of -11 to 11
+ANSWERS, SUPPORTS = 0, 1  # the outputs of the head
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 Source = tuple[list[Path], list[str]]  # what to ingest, and questions
+Numbers = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
 class Group:
-    """A question's pairs with its statements, as token ids and types, and the teacher's scores."""
+    """Pairs of a text with others, as token ids and types, and the scores that they should have."""
 
-    ids: list[list[int]]
-    types: list[list[int]]
+    ids: list[Numbers]
+    types: list[Numbers]
     scores: list[float]
+    weight: float = 1.0
+
+    @property
+    def length(self) -> int:
+        """The number of tokens of the longest pair."""
+        return max(map(len, self.ids))
 
 
 Rates = tuple[float, float]
 Loss = Callable[["Student", Sequence[Group]], torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is drawn for an epoch, how many groups are shown at once, and how these are judged."""
+
+    draw: Callable[[random.Random], Sequence[Group]]
+    at_once: int
+    loss: Loss
 
 
 def main() -> None:
@@ -80,7 +101,7 @@ def main() -> None:
     parser.add_argument("cases", type=Path)
     parser.add_argument("teacher", type=Path)
     parser.add_argument("--documents", type=Path)
-    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
 
@@ -91,7 +112,7 @@ def main() -> None:
     groups = [*_groups(arguments.cases, sources)]
     random.Random(1).shuffle(groups)  # noqa: S311 -- an order
     student = Student()
-    train(student, groups[HELD_OUT:], arguments.minutes, _distil)
+    train(student, [Task(lambda _: groups[HELD_OUT:], AT_ONCE, _distil)], arguments.epochs)
     print(_report(student, groups[:HELD_OUT]))
     if arguments.write:
         write(student)
@@ -143,46 +164,55 @@ def open_teacher(folder: Path) -> Callable[[str, str], float]:
 
 
 class Student(torch.nn.Module):
-    """The default encoder with a head for one score."""
+    """The default encoder with a head for two scores: of an answer, and of support."""
 
     def __init__(self) -> None:
         super().__init__()
         self.bert = BertModel.from_pretrained(locate(PINNED[0].name, offline=True).path)
-        self.classifier = torch.nn.Linear(self.bert.config.hidden_size, 1)
+        self.classifier = torch.nn.Linear(self.bert.config.hidden_size, 2)
+        # A score of 0, even odds, until it is trained.
+        torch.nn.init.zeros_(self.classifier.weight[SUPPORTS].detach())
+        torch.nn.init.zeros_(self.classifier.bias[SUPPORTS].detach())
         self.bert.embeddings.requires_grad_(requires_grad=False)
         self.bert.encoder.layer[0].requires_grad_(requires_grad=False)
+        self.to(DEVICE)
 
     def forward(self, ids: torch.Tensor, types: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Return a score for each pair."""
+        """Return both scores of each pair."""
         states = self.bert(input_ids=ids, token_type_ids=types, attention_mask=mask)
-        return SCALE * self.classifier(states.pooler_output).float()[:, 0]
+        return SCALE * self.classifier(states.pooler_output).float()
 
 
-def train(
-    student: Student, groups: Sequence[Group], minutes: float, loss: Loss, rates: Rates = RATES
-) -> None:
-    """Teach the student with groups for as long; `rates` are those of its layers and its head."""
+def train(student: Student, tasks: Sequence[Task], epochs: int, rates: Rates = RATES) -> None:
+    """Teach the student all tasks at once; `rates` are those of its layers and its head."""
     torch.manual_seed(1)
     shuffle = random.Random(1)  # noqa: S311 -- an order
+    steps = [step for _ in range(epochs) for step in _draw(tasks, shuffle)]
     optimiser = torch.optim.AdamW(_parameters(student), weight_decay=0.01)
-    started, steps, done = time.monotonic(), 0, 0.0
     student.train()
 
-    while done < 1:
-        for batch in _batches(groups, shuffle):
-            done = (time.monotonic() - started) / 60 / minutes
-            if done >= 1:
-                break
-            warmth = min(1, (steps + 1) / 100) * (1 - done)
-            for group, rate in zip(optimiser.param_groups, rates, strict=True):
-                group["lr"] = rate * warmth
-            optimiser.zero_grad()
-            loss(student, batch).backward()
-            torch.nn.utils.clip_grad_norm_(student.parameters(), 1.0)
-            optimiser.step()
-            steps += 1
+    for n, (loss, groups) in enumerate(steps):
+        warmth = min(1, (n + 1) / WARM_UP) * (1 - n / len(steps))
+        for part, rate in zip(optimiser.param_groups, rates, strict=True):
+            part["lr"] = rate * warmth
+        optimiser.zero_grad()
+        loss(student, groups).backward()
+        torch.nn.utils.clip_grad_norm_(student.parameters(), 1.0)
+        optimiser.step()
 
-    print(f"{steps * AT_ONCE:,} questions of {len(groups):,} were shown")
+    shown = sum(len(groups) for _, groups in steps)
+    print(f"{shown:,} groups were shown in {len(steps):,} steps")
+
+
+def _draw(tasks: Sequence[Task], shuffle: random.Random) -> list[tuple[Loss, list[Group]]]:
+    """Return an epoch's batches of all tasks, each of about equal lengths, in random order."""
+    steps = []
+    for task in tasks:
+        ranked = sorted(task.draw(shuffle), key=lambda one: (one.length // 8, shuffle.random()))
+        batches = (ranked[n : n + task.at_once] for n in range(0, len(ranked), task.at_once))
+        steps += [(task.loss, batch) for batch in batches]
+    shuffle.shuffle(steps)
+    return steps
 
 
 def write(student: Student) -> None:
@@ -192,7 +222,7 @@ def write(student: Student) -> None:
         student.classifier.bias *= SCALE
     tensors = {}
     for name, values in student.state_dict().items():
-        plain, rows = name.removeprefix("bert."), values.numpy()
+        plain, rows = name.removeprefix("bert."), values.cpu().numpy()
         if plain.startswith(("embeddings.", "encoder.layer.0.")):
             continue
         is_matrix = plain.startswith("encoder.") and rows.ndim > 1
@@ -208,47 +238,58 @@ def _parameters(student: Student) -> list[dict]:
     return [{"params": body}, {"params": head}]
 
 
-def _groups(folder: Path, names: Sequence[str]) -> Iterator[Group]:
+def _groups(folder: Path, names: Iterable[str]) -> Iterator[Group]:
     rows = (row for name in names for row in lines(folder / f"{name}.jsonl"))
-    return to_groups((row["question"], row["texts"], row["scores"]) for row in rows)
-
-
-def to_groups(rows: Iterable[tuple[str, list[str], list[float]]]) -> Iterator[Group]:
-    """Yield questions with several texts, and the wanted scores of these, as token ids."""
-    tokenizer = open_tokenizer(locate(PINNED[0].name).path / "tokenizer.json")
-    tokenizer.enable_truncation(MAX_TOKENS)
-    for question, texts, scores in rows:
-        pairs = [tokenizer.encode(question, text) for text in texts]
-        if len(pairs) > 1:
-            yield Group([pair.ids for pair in pairs], [pair.type_ids for pair in pairs], scores)
-
-
-def _batches(groups: Sequence[Group], shuffle: random.Random) -> list[list[Group]]:
-    """Return the groups in batches of about equal lengths, in random order."""
-    lengths = {id(group): max(map(len, group.ids)) // 8 for group in groups}
-    ranked = sorted(groups, key=lambda group: (lengths[id(group)], shuffle.random()))
-    batches = [ranked[n : n + AT_ONCE] for n in range(0, len(ranked), AT_ONCE)]
-    shuffle.shuffle(batches)
-    return batches
-
-
-def score(student: Student, groups: Sequence[Group]) -> list[torch.Tensor]:
-    """Return the scores of each group's pairs."""
-    rows = [pair for group in groups for pair in zip(group.ids, group.types, strict=True)]
-    longest = max(len(ids) for ids, _ in rows)
-    ids, types, mask = (
-        torch.tensor([row + [0] * (longest - len(row)) for row in columns])
-        for columns in zip(*((ids, types, [1] * len(ids)) for ids, types in rows), strict=True)
+    return to_groups(
+        (row["question"], row["texts"], row["scores"]) for row in rows if len(row["texts"]) > 1
     )
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        scores = student(ids, types, mask)
+
+
+def to_groups(
+    rows: Iterable[tuple[str, list[str], list[float]]], max_tokens: int = MAX_TOKENS
+) -> Iterator[Group]:
+    """Yield texts, each with others and the wanted scores of these, as token ids."""
+    tokenizer = open_tokenizer(locate(PINNED[0].name).path / "tokenizer.json")
+    tokenizer.enable_truncation(max_tokens)
+    for first, texts, scores in rows:
+        pairs = tokenizer.encode_batch([(first, text) for text in texts])
+        ids = [np.array(pair.ids, np.int32) for pair in pairs]
+        types = [np.array(pair.type_ids, np.int32) for pair in pairs]
+        yield Group(ids, types, scores)
+
+
+def score(student: Student, groups: Sequence[Group], output: int = ANSWERS) -> list[torch.Tensor]:
+    """Return the scores of each group's pairs."""
+    ids = _pad([row for group in groups for row in group.ids])
+    types = _pad([row for group in groups for row in group.types])
+    mask = _pad([np.ones_like(row) for group in groups for row in group.ids])
+    with torch.autocast(DEVICE, dtype=torch.bfloat16):
+        scores = student(ids, types, mask)[:, output]
     return [*scores.split([len(group.ids) for group in groups])]
 
 
+def _pad(rows: Sequence[Numbers]) -> torch.Tensor:
+    padded = np.zeros((len(rows), max(map(len, rows))), np.int64)
+    for place, row in zip(padded, rows, strict=True):
+        place[: len(row)] = row
+    return torch.from_numpy(padded).to(DEVICE)
+
+
+def predict(
+    student: Student, groups: Sequence[Group], output: int = ANSWERS
+) -> Iterator[list[float]]:
+    """Yield the scores of each group's pairs, without teaching the student."""
+    student.eval()
+    for n in range(0, len(groups), AT_ONCE):
+        with torch.no_grad():
+            found = score(student, groups[n : n + AT_ONCE], output)
+        yield from (scores.tolist() for scores in found)
+
+
 def _distil(student: Student, groups: Sequence[Group]) -> torch.Tensor:
-    total = torch.zeros(())
+    total = torch.zeros((), device=DEVICE)
     for scores, group in zip(score(student, groups), groups, strict=True):
-        wanted = torch.tensor(group.scores)
+        wanted = torch.tensor(group.scores, device=DEVICE)
         order = torch.nn.functional.kl_div(
             torch.log_softmax(scores / 2, 0), torch.softmax(wanted / 2, 0), reduction="sum"
         )
@@ -257,11 +298,12 @@ def _distil(student: Student, groups: Sequence[Group]) -> torch.Tensor:
 
 
 def _report(student: Student, groups: Sequence[Group]) -> str:
-    student.eval()
-    with torch.no_grad():
-        pairs = [(score(student, [group])[0], torch.tensor(group.scores)) for group in groups]
-    same = np.mean([int(scores.argmax()) == int(wanted.argmax()) for scores, wanted in pairs])
-    error = np.mean([float(((scores - wanted) ** 2).mean()) for scores, wanted in pairs]) ** 0.5
+    pairs = [
+        (np.array(scores), np.array(group.scores))
+        for scores, group in zip(predict(student, groups), groups, strict=True)
+    ]
+    same = np.mean([scores.argmax() == wanted.argmax() for scores, wanted in pairs])
+    error = np.mean([((scores - wanted) ** 2).mean() for scores, wanted in pairs]) ** 0.5
     return f"the same best statement for {same:.1%} of {len(groups)} others, error {error:.2f}"
 
 
@@ -281,11 +323,7 @@ def _sources(data: Path, folder: Path, documents: Path | None) -> dict[str, Sour
 
 
 def _load_selqa(data: Path, folder: Path) -> Source:
-    rows = [
-        row
-        for part in ("dev", "test")
-        for row in json.loads((data / "training" / f"selqa-{part}.json").read_text("utf-8"))
-    ]
+    rows = read_selqa(data)
     texts = {" ".join(row["candidates"]): f"{row['article']}: {row['section']}" for row in rows}
     return [_write_corpus("selqa", texts, folder)], [row["question"] for row in rows]
 
@@ -307,17 +345,10 @@ def _load_squad(data: Path, folder: Path) -> Source:
 
 
 def _load_wiki(data: Path, folder: Path) -> Source:
-    articles = json.loads((data / "training" / "new_wiki.json").read_text("utf-8"))["data"]
-    texts = {
-        paragraph["context"]: article["title"].replace("_", " ")
-        for article in articles
-        for paragraph in article["paragraphs"]
-    }
+    articles = [*read_shifts(data, "new_wiki")]
+    texts = {one.text: title for title, paragraphs in articles for one in paragraphs}
     asked = [
-        each["question"]
-        for article in articles
-        for paragraph in article["paragraphs"]
-        for each in paragraph["qas"]
+        each.text for _, paragraphs in articles for one in paragraphs for each in one.questions
     ]
     random.Random(7).shuffle(asked)  # noqa: S311 -- a sample
     return [_write_corpus("new_wiki", texts, folder)], asked

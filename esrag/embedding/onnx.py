@@ -7,7 +7,6 @@ batch shares its activations' scale, padding included).
 """
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -136,23 +135,23 @@ class OnnxClassifier:
     """
 
     def __init__(
-        self,
-        options: EmbedderOptions,
-        *,
-        max_tokens: int = sys.maxsize,
-        open_weights: Callable[[Path], Tensors] = Weights,
+        self, options: EmbedderOptions, *, open_weights: Callable[[Path], Tensors] = Weights
     ) -> None:
         self._workers = Workers(options.workers or count_cores())
-        self._options, self._max_tokens, self._open_weights = options, max_tokens, open_weights
+        self._options, self._open_weights = options, open_weights
+        self._tokenizers: dict[int, Tokenizer] = {}  # by the tokens that they cut a pair to
 
-    def logits(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
+    def logits(self, pairs: Sequence[tuple[str, str]], max_tokens: int | None = None) -> Vectors:
         """Return one row for each pair, as the head gives them, shape (len(pairs), labels).
 
-        A pair is cut to `max_tokens`, and to the model's length.
+        A pair is cut to `max_tokens`, or to the folder's length if none are given.
 
         Raises: ModelError for weights that are missing or refused.
         """
-        session, tokenizer = self._session, self._tokenizer
+        session, tokenizer = (
+            self._session,
+            self._tokenizer(max_tokens or self._checkpoint.max_tokens),
+        )
 
         def score(pair: tuple[str, str]) -> Vectors:
             encoding = tokenizer.encode(*pair)
@@ -170,11 +169,12 @@ class OnnxClassifier:
             model_files.locate(self._options.model, offline=self._options.offline).path
         )
 
-    @cached_property
-    def _tokenizer(self) -> "Tokenizer":
-        tokenizer = open_tokenizer(self._checkpoint.tokenizer_path)
-        tokenizer.enable_truncation(min(self._max_tokens, self._checkpoint.max_tokens))
-        return tokenizer
+    def _tokenizer(self, max_tokens: int) -> "Tokenizer":
+        if max_tokens not in self._tokenizers:
+            tokenizer = open_tokenizer(self._checkpoint.tokenizer_path)
+            tokenizer.enable_truncation(max_tokens)
+            self._tokenizers[max_tokens] = tokenizer
+        return self._tokenizers[max_tokens]
 
     @cached_property
     def _session(self) -> "InferenceSession":

@@ -1,8 +1,8 @@
-"""The reader: scores how well a statement answers a question, reading both together.
+"""The reader: scores how well a statement answers a question, and a passage supports a sentence.
 
-It is a cross-encoder on the default encoder's words and lowest layer, with layers and a head of its
-own in reader.safetensors: 9 MB, in int8 with a scale for each row. benchmarks/reader.py and
-benchmarks/quotes.py train it.
+It is a cross-encoder on the default encoder's words and lowest layer, with layers and a head for
+both scores in reader.safetensors: 9 MB, in int8 with a scale for each row. benchmarks/reader.py
+trains it, and benchmarks/quotes.py further.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,11 @@ from esrag.embedding.onnx import OnnxClassifier, OnnxEmbedder
 
 WEIGHTS_FILE = Path(__file__).with_name("reader.safetensors")
 MAX_TOKENS = 128  # of question and statement together
+MAX_ENTAILING_TOKENS = 384  # of sentence and passage together
 
 
 class Reader:
-    """Scores statements; the model is built at the first question."""
+    """Scores pairs of texts; the model is built at the first of them."""
 
     def __init__(self, options: EmbedderOptions) -> None:
         self._options = options
@@ -35,12 +36,20 @@ class Reader:
 
         Raises: ModelError for an encoder that is missing or has other weights than the pinned ones.
         """
-        logits = self._classifier.logits([(question, statement) for statement in statements])
-        return logits[:, 0].astype(np.float64)
+        pairs = [(question, statement) for statement in statements]
+        return self._classifier.logits(pairs, MAX_TOKENS)[:, 0].astype(np.float64)
+
+    def entail(self, sentence: str, passages: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Return the logarithm of the odds that each passage supports the sentence.
+
+        The shape is (len(passages),). Raises: ModelError, as when called.
+        """
+        pairs = [(sentence, passage) for passage in passages]
+        return self._classifier.logits(pairs, MAX_ENTAILING_TOKENS)[:, 1].astype(np.float64)
 
     @cached_property
     def _classifier(self) -> OnnxClassifier:
-        return OnnxClassifier(self._options, max_tokens=MAX_TOKENS, open_weights=open_weights)
+        return OnnxClassifier(self._options, open_weights=open_weights)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ FIRST, DOUBT = 6, 0.3
 # with 8 statements, and for 51 % with 10. The fits are scaled and moved so that the best is near
 # 0.6, and about two are near it.
 READ, READ_DEFINING = 10, 3
-FIT_OFFSET, FIT_BY_FEATURES, FIT_BY_READING = 0.453, 0.25, 0.0125
+FIT_OFFSET, FIT_BY_FEATURES, FIT_BY_READING = 0.527, 0.3, 0.03
 MAX_HEADING = 80  # characters
 
 _DEFINING = [NAMES.index(name) for name in ("definition", "heads")]

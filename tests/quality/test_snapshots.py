@@ -74,7 +74,7 @@ ANSWERS = {
         "NIST.FIPS.203",
         24,
     ),
-    "Which security category does ML-KEM-768 have?": ("security category 3", "NIST.FIPS.203", 48),
+    "Which security category does ML-KEM-768 have?": ("security category 3", "NIST.FIPS.203", 23),
     "What is the length of the shared secret key?": ("256 bits", "NIST.FIPS.203", 56),
     "What are the steps of Algorithm 17?": ("3: return (𝐾, 𝑐)", "NIST.FIPS.203", 42),
     "What are the steps in Algorithm 7 SampleNTT?": ("17: return", "NIST.FIPS.203", 32),
