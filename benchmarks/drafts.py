@@ -2,7 +2,7 @@
 
 A FILE has a JSON object on each line: `passages` (c1, c2, … in order), `draft` (a sentence with its
 markers), `supported` (whether an attentive reader of the passages would agree), and `kind` of the
-fault. Each draft is checked as the answer of a language model is, with the encoder; `--words` goes
+fault. Each draft is checked as the answer of a language model is, with the reader; `--words` goes
 without it. `--list` prints the mistakes.
 """
 
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from esrag.context import open_context
-from esrag.evidence.fits import Encode
 from esrag.records import Answer
 from esrag.settings.layers import resolve
 from esrag.verifying.drafts import to_evidence
+from esrag.verifying.support import Entail
 from esrag.verifying.verify import verify
 
 
@@ -40,26 +40,26 @@ def main() -> None:
     """Print the rates by kind, and the mistakes if asked to."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", type=Path, nargs="+")
-    parser.add_argument("--words", action="store_true", help="check without the encoder")
+    parser.add_argument("--words", action="store_true", help="check without the reader")
     parser.add_argument("--list", action="store_true", help="print each mistake")
     arguments = parser.parse_args()
 
-    encode = None if arguments.words else open_context(resolve({}, {}).settings).encode
+    entail = None if arguments.words else open_context(resolve({}, {}).settings).entail
     rows = [
         json.loads(line)
         for path in arguments.files
         for line in path.read_text("utf-8").splitlines()
     ]
-    verdicts = [judge(row, encode) for row in rows]
+    verdicts = [judge(row, entail) for row in rows]
     print_rates(verdicts)
     for verdict in verdicts if arguments.list else ():
         if verdict.is_mistaken:
             print(f"{verdict.kind}: {verdict.draft}  {'; '.join(verdict.answer.notes)}")
 
 
-def judge(row: dict[str, object], encode: Encode | None) -> Verdict:
+def judge(row: dict[str, object], entail: Entail | None) -> Verdict:
     """Check one draft against its passages."""
-    answer = verify(row["draft"], to_evidence(row["passages"]), encode)
+    answer = verify(row["draft"], to_evidence(row["passages"]), entail)
     return Verdict(draft=row["draft"], kind=row["kind"], supported=row["supported"], answer=answer)
 
 

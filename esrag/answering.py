@@ -91,7 +91,9 @@ class Answering:
 
     def _attempt(self, model: LanguageModel | None, on_sentence: OnSentence) -> Attempt:
         question, found, context = self._question, self._found, self._context
-        check = Check(question, found.evidence, _rules(context), context.encode, on_sentence)
+        # What esrag itself puts together has the words of the documents.
+        entail = context.entail if model else None
+        check = Check(question, found.evidence, _rules(context), entail, on_sentence)
         task = GenerationTask(
             question=question,
             evidence=found.evidence,

@@ -202,7 +202,7 @@ class Index:
         Raises: UsageError.
         """
         context = self._context
-        return verify_draft(draft, passages, context.encode, quotes=self.settings.answer.quotes)
+        return verify_draft(draft, passages, context.entail, quotes=self.settings.answer.quotes)
 
     def close(self) -> None:
         """Close files, connections and the parsing process; a second time does nothing."""
@@ -283,7 +283,7 @@ def verify(
     """
     resolved = resolve(_flatten(settings), is_code=True).settings
     return verify_draft(
-        draft, passages, open_context(resolved).encode, quotes=resolved.answer.quotes
+        draft, passages, open_context(resolved).entail, quotes=resolved.answer.quotes
     )
 
 

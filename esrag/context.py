@@ -14,7 +14,7 @@ from esrag.caching.opening import open_cache
 from esrag.caching.vectors import VectorCache
 from esrag.embedding import Embedder, EmbedderOptions
 from esrag.embedding.opening import open_embedder
-from esrag.embedding.reader import open_reader
+from esrag.embedding.reader import Reader, open_reader
 from esrag.engines import Engine, engine_options
 from esrag.evidence.fits import Encode, Read
 from esrag.facts import storing as facts_storing
@@ -33,6 +33,7 @@ from esrag.runs.store import RunStore
 from esrag.settings import EngineSettings, IntentSettings, Settings, is_address
 from esrag.settings.layers import with_values
 from esrag.summarising import storing as summaries_storing
+from esrag.verifying.support import Entail
 
 if TYPE_CHECKING:
     from esrag.generating.prompts import Prompts
@@ -59,7 +60,7 @@ class Context:
     facts: Callable[[], Engine | None] = lambda: None
     summaries: Callable[[], Engine | None] = lambda: None
     routers: Callable[[], routing.Chain] = tuple
-    reader: Read | None = None
+    reader: Reader | None = None
 
     def with_settings(self, values: Mapping[str, object]) -> "Context":
         """Return the same parts with other settings, by dotted key; no part is reopened."""
@@ -109,6 +110,11 @@ class Context:
     def read(self) -> Read | None:
         """The reader, if `answer.reader` is on; None for another encoder than the default one."""
         return self.reader if self.settings.answer.reader else None
+
+    @property
+    def entail(self) -> Entail | None:
+        """What tells whether a passage supports a sentence; None for another encoder."""
+        return self.reader.entail if self.reader else None
 
     @property
     def prompts(self) -> "Prompts":

@@ -45,7 +45,7 @@ def answer_from_fact(
 
     found = _gather(question, chunk, clock)
     draft = " ".join(f"{part} [c1]" for part in sentences(chunk.text))
-    check = Check(question, found.evidence, Rules(), context.encode, on_sentence)
+    check = Check(question, found.evidence, Rules(), on_sentence=on_sentence)
     answer = name_sources(check.answer(draft), facts)
     if answer.refused:
         return None

@@ -180,8 +180,9 @@ class AskResult:
         """
         quotes = context.settings.answer.quotes
         draft = "" if is_refusal(self.draft) else self.draft
+        entail = context.entail if context.generator().prompted else None
         verdicts = judge_sentences(
-            draft, self.evidence, context.encode, question=self.question, quotes=quotes
+            draft, self.evidence, entail, question=self.question, quotes=quotes
         )
 
         answer = self.to_dict(evidence=True, prompt=True, explain=True)

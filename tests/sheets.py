@@ -27,7 +27,7 @@ TIER_TWO = [
     ("Am I eligible for H1B with CS degree?", "bachelor's degree"),
     ("Am I eligible with CS degree?", "bachelor's degree"),
     ("Can I change employers on H1B?", "change employers"),
-    ("How do I apply for H1B?", "files Form I-129"),
+    ("How do I apply for H1B?", "employer files"),
     ("I'm on F1 OPT, can I get H1B?", "can get an H-1B"),
 ]
 

@@ -34,8 +34,8 @@ def verify(file: str, *, as_json: bool, **options: object) -> int:
 
     settings = settings_of(**options)
     draft, passages = read_request(_read(file))
-    encode = open_context(settings).encode
-    found = verify_draft(draft, passages, encode, quotes=settings.answer.quotes)
+    entail = open_context(settings).entail
+    found = verify_draft(draft, passages, entail, quotes=settings.answer.quotes)
 
     if as_json:
         print_json(found.to_dict())

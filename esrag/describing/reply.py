@@ -109,6 +109,6 @@ def _quote_summary(
     draft = " ".join(
         f"{part} [{each.key}]" for each in found.statements for part in sentences(each.text)
     )
-    check = Check(question, found.evidence, Rules("drop"), context.encode, on_sentence)
+    check = Check(question, found.evidence, Rules("drop"), on_sentence=on_sentence)
     answer = name_sources(check.answer(draft), context.engine)
     return build_result(question, found, answer, context.generator().model, draft=draft)

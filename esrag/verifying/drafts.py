@@ -7,8 +7,8 @@ from typing import Any
 
 from esrag.citations import MARKERS
 from esrag.errors import UsageError
-from esrag.evidence.fits import Encode
 from esrag.records import Answer, Chunk, Citation, Evidence
+from esrag.verifying.support import Entail
 from esrag.verifying.verify import MARKED, MAX_DRAFT, Check, Rules, take_sentence, verify
 
 MAX_PASSAGES = 1000
@@ -67,12 +67,12 @@ def read_request(text: str) -> tuple[str, list[Passage]]:
 
 
 def verify_draft(
-    draft: str, passages: Sequence[Passage], encode: Encode | None = None, *, quotes: bool = False
+    draft: str, passages: Sequence[Passage], entail: Entail | None = None, *, quotes: bool = False
 ) -> DraftVerdict:
     """Check every sentence of a draft against the passages that it cites.
 
     The first passage is `c1`, the second `c2`. A passage is its text, or a mapping of `text` and,
-    if known, `title` and `section`. Without `encode`, words alone decide. With `quotes`, each
+    if known, `title` and `section`. Without `entail`, words alone decide. With `quotes`, each
     sentence has to quote its passage verbatim.
 
     Raises: UsageError.
@@ -85,8 +85,8 @@ def verify_draft(
         raise UsageError(f"expected at most {MAX_PASSAGES} passages, found {len(passages)}")
     evidence = to_evidence(passages)
 
-    whole = verify(draft, evidence, encode, quotes=quotes)
-    sentences = judge_sentences(draft, evidence, encode, quotes=quotes)
+    whole = verify(draft, evidence, entail, quotes=quotes)
+    sentences = judge_sentences(draft, evidence, entail, quotes=quotes)
     note = "; ".join(whole.notes) if whole.refused else ""
     return DraftVerdict(
         supported=not whole.refused, reason=whole.reason or "", note=note, sentences=sentences
@@ -96,7 +96,7 @@ def verify_draft(
 def judge_sentences(
     draft: str,
     evidence: Sequence[Evidence],
-    encode: Encode | None = None,
+    entail: Entail | None = None,
     *,
     question: str = "",
     quotes: bool = False,
@@ -107,7 +107,7 @@ def judge_sentences(
 
     rules = Rules(quotes=quotes)
     return tuple(
-        _verdict(sentence, Check(question, evidence, rules, encode).answer(sentence))
+        _verdict(sentence, Check(question, evidence, rules, entail).answer(sentence))
         for sentence in _sentences(draft)
     )
 

@@ -19,12 +19,11 @@ from esrag.citations import (
     ignore,
     name_of,
 )
-from esrag.evidence.fits import Encode
 from esrag.records import Answer, Chunk, Citation, Evidence
 from esrag.text import format_count, normalise, sentence_spans
 from esrag.text.terms import terms
 from esrag.verifying.quotes import Span, back_with_quote, find_quote, strip_quote
-from esrag.verifying.support import Unsupported, overlap, support
+from esrag.verifying.support import Entail, Unsupported, overlap, support
 
 Policy = Literal["refuse", "drop"]
 
@@ -104,7 +103,7 @@ class Violation(Exception):  # noqa: N818 -- never leaves this module; it carrie
 def verify(
     draft: str,
     evidence: Sequence[Evidence],
-    encode: Encode | None = None,
+    entail: Entail | None = None,
     policy: Policy = "refuse",
     *,
     quotes: bool = False,
@@ -114,7 +113,7 @@ def verify(
     An unsupported sentence makes the answer a refusal or is dropped, depending on `policy`. With
     `quotes`, each sentence has to quote its passage verbatim.
     """
-    return Check("", evidence, Rules(policy, quotes), encode).answer(draft)
+    return Check("", evidence, Rules(policy, quotes), entail).answer(draft)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +137,11 @@ class Check:
         question: str,
         evidence: Sequence[Evidence],
         rules: Rules,
-        encode: Encode | None = None,
+        entail: Entail | None = None,
         on_sentence: OnSentence = ignore,
     ) -> None:
         self._given = {item.key: item for item in evidence}
-        self._rules, self._encode, self._on_sentence = rules, encode, on_sentence
+        self._rules, self._entail, self._on_sentence = rules, entail, on_sentence
         self._around = [question, *(item.chunk.text for item in evidence)]
         self._text, self._read, self._searched = "", 0, 0
         self._claims: list[Claim] = []
@@ -274,7 +273,7 @@ class Check:
         if self._rules.quotes:
             said, shown = back_with_quote(claim.text, passages)
             _require_one(said)
-        return Claim(shown, claim.keys, support(said, passages, self._encode, self._around))
+        return Claim(shown, claim.keys, support(said, passages, self._entail, self._around))
 
 
 def take_sentence(text: str, markers: re.Match[str], start: int = 0) -> tuple[str, int]:

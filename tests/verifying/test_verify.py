@@ -173,20 +173,31 @@ def test_what_is_not_supported_is_dropped_where_the_policy_says_so():
     assert verify(f"{draft} More.", EVIDENCE, policy="drop").reason == "contract"
 
 
-def test_a_sentence_in_other_words_is_supported_by_its_meaning():
-    """With some of its words, and a sentence that the encoder finds near.
-
-    Its support says how near.
-    """
+def test_what_a_reader_takes_for_supported_may_have_other_words():
+    """Its score, with the sentence's length, gives the support; the words decide without it."""
     draft = "Over a public channel, two sides agree on something secret. [c2]"
-    near = np.array([[1, 0], [0.8, 0.6]], dtype=np.float32)
 
     assert verify(draft, EVIDENCE).reason == "unsupported"
-    answer = verify(draft, EVIDENCE, encode=lambda texts: near[: len(texts)])
-    assert answer.citations[0].support == 0.8
-    assert verify(
-        draft, EVIDENCE, encode=lambda texts: np.eye(2, dtype=np.float32)[: len(texts)]
-    ).refused
+    answer = verify(draft, EVIDENCE, entail=lambda _, passages: np.full(len(passages), 4.0))
+    assert 0.9 < answer.citations[0].support < 1
+    refused = verify(draft, EVIDENCE, entail=lambda _, passages: np.full(len(passages), -9.0))
+    assert refused.notes == ("what it says is not in c2",)
+
+
+def test_passages_that_are_cited_together_are_also_read_together():
+    """A sentence may join what two of them say."""
+    draft = "Two sides that agree on a secret send 1088 bytes. [c1][c2]"
+    read = []
+
+    def entail(sentence, passages):
+        read.append((sentence, len(passages), passages[-1]))
+        return np.zeros(len(passages))
+
+    verify(draft, EVIDENCE, entail=entail)
+    ((sentence, count, together),) = read
+    assert (sentence, count) == ("Two sides that agree on a secret send 1088 bytes.", 3)
+    assert "1088" in together
+    assert "public channel" in together
 
 
 @pytest.mark.parametrize(
@@ -205,9 +216,7 @@ def test_a_sentence_in_other_words_is_supported_by_its_meaning():
 )
 def test_names_technical_words_and_quotations_stand_in_what_is_cited(draft, note):
     """However many of the other words do."""
-    answer = verify(
-        draft, EVIDENCE, encode=lambda texts: np.ones((len(texts), 1), dtype=np.float32)
-    )
+    answer = verify(draft, EVIDENCE, entail=lambda _, passages: np.full(len(passages), 9.0))
 
     assert answer.reason == "unsupported"
     assert note in answer.notes[0]
