@@ -42,13 +42,41 @@ def test_a_score_does_not_depend_on_what_else_is_read(reader):
     assert (together == one).all()
 
 
+PASSAGE = (
+    "Kettle: The kettle has a cable of 80 centimetres and switches itself off when the water boils "
+    "or when it is lifted from its base. Children must not use it without an adult."
+)
+PARAPHRASE = "As soon as its water is boiling, or once you lift it off the base, it turns off."
+
+
+@pytest.mark.parametrize(
+    "false",
+    [
+        "Even if its water is boiling, it stays on until somebody turns it off by hand.",
+        "It guarantees that children of any age can always use it without any help at all.",
+        "The ferry to the islands leaves the harbour twice a day between May and October.",
+    ],
+)
+def test_a_paraphrase_is_told_from_what_the_passage_does_not_say(reader, false):
+    """What a passage says in other words is likelier to be supported."""
+    (true,), (other,) = reader.entail(PARAPHRASE, [PASSAGE]), reader.entail(false, [PASSAGE])
+    assert true > other + 1
+
+
+def test_support_does_not_depend_on_what_else_is_read(reader):
+    """The same bits alone and together."""
+    together = reader.entail(PARAPHRASE, [PASSAGE, *OTHERS])
+    alone = [reader.entail(PARAPHRASE, [text])[0] for text in (PASSAGE, *OTHERS)]
+    assert together.tolist() == alone
+
+
 @pytest.mark.parametrize("question", ["", "?", "word " * 4000, "\x00", "水" * 300])
 @pytest.mark.parametrize("statement", ["", "word " * 4000, "[SEP] [SEP] [CLS]", "\ud800"])
 def test_any_text_gets_a_score(reader, question, statement):
     """Texts of no length, of more than the reader takes, and of no words."""
     statement = statement.encode(errors="replace").decode()
-    (score,) = reader(question, [statement])
-    assert np.isfinite(score)
+    (score,), (support,) = reader(question, [statement]), reader.entail(question, [statement])
+    assert np.isfinite([score, support]).all()
 
 
 def test_nothing_to_read_is_no_error(reader):
