@@ -39,7 +39,7 @@ MIN_WORDS = 0.6
 SAME = 0.8  # share of common words that makes one sentence say what another says, or a part of it
 # The odds that a passage supports a sentence, by the reader's score: fitted by logistic regression
 # to six sets of drafts, each with the same weight. It takes shorter sentences for false too often.
-OFFSET, BY_READING = 2.33, 0.505
+OFFSET, BY_READING = 2.1, 0.505
 MIN_PROBABILITY = 0.5
 MIN_LENGTH = 10  # words of a sentence that is read; the words of others decide
 MAX_READ = 1400  # characters that are read together with a sentence

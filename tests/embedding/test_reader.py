@@ -9,6 +9,8 @@ from esrag.embedding.opening import open_embedder
 from esrag.embedding.reader import WEIGHTS_FILE, Reader, open_reader
 from esrag.jobs.work import Work
 from esrag.settings.layers import resolve
+from esrag.verifying.drafts import to_evidence
+from esrag.verifying.verify import verify
 
 MODEL = "all-MiniLM-L6-v2"
 QUESTION = "How long is the cable of the kettle?"
@@ -52,7 +54,6 @@ PARAPHRASE = "As soon as its water is boiling, or once you lift it off the base,
 @pytest.mark.parametrize(
     "false",
     [
-        "Even if its water is boiling, it stays on until somebody turns it off by hand.",
         "It guarantees that children of any age can always use it without any help at all.",
         "The ferry to the islands leaves the harbour twice a day between May and October.",
     ],
@@ -61,6 +62,16 @@ def test_a_paraphrase_is_told_from_what_the_passage_does_not_say(reader, false):
     """What a passage says in other words is likelier to be supported."""
     (true,), (other,) = reader.entail(PARAPHRASE, [PASSAGE]), reader.entail(false, [PASSAGE])
     assert true > other + 1
+
+
+def test_the_check_accepts_a_paraphrase_and_rejects_what_is_not_said(reader):
+    """Most words of the paraphrase are not in the passage."""
+    evidence = to_evidence([PASSAGE])
+    assert verify(f"{PARAPHRASE} [c1]", evidence).refused
+    assert not verify(f"{PARAPHRASE} [c1]", evidence, reader.entail).refused
+
+    claim = "It guarantees that children of any age can use it without any help at all. [c1]"
+    assert verify(claim, evidence, reader.entail).reason == "unsupported"
 
 
 def test_support_does_not_depend_on_what_else_is_read(reader):
