@@ -41,7 +41,7 @@ class Proxy:
             with contextlib.suppress(OSError):
                 one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
                 one.shutdown(socket.SHUT_RDWR)
-                one.close()
+            one.close()  # also one whose other side has gone
         self._sockets = []
 
     def close(self):
@@ -54,8 +54,9 @@ class Proxy:
         with contextlib.suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
+                self._sockets.append(client)  # closed even if there is nobody to pass on to
                 server = socket.create_connection(("127.0.0.1", self.upstream_port))
-                self._sockets += [client, server]
+                self._sockets.append(server)
                 for pair in ((client, server), (server, client)):
                     threading.Thread(target=self._pass_on, args=pair, daemon=True).start()
 
