@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from esrag.verifying.opposites import _OPPOSITES
+from esrag.verifying.opposites import OPPOSITES
 
 # These stand for phrases there, or have other meanings more often.
 NO_OPPOSITES = frozenset(["atleast", "atmost", "in", "on", "present", "right"])
@@ -318,7 +318,7 @@ def _shuffle(texts: Sequence[str], given: Given) -> list[str]:
 def _pair_opposites() -> dict[str, list[str]]:
     """Return the opposites of each word."""
     pairs = defaultdict(set)
-    for left, right in _OPPOSITES:
+    for left, right in OPPOSITES:
         for one in {*left.split()} - NO_OPPOSITES:
             for other in {*right.split()} - NO_OPPOSITES:
                 pairs[one].add(other)

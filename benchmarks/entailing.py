@@ -23,10 +23,12 @@ from sentences import on_one_line, words
 from esrag.embedding.reader import MAX_ENTAILING_TOKENS
 from esrag.records import Chunk
 from esrag.text import sentence_spans
+from esrag.verifying.drafts import to_evidence
 from esrag.verifying.support import with_title
 
 # How much an example counts, by how it was made.
 WRITTEN, JOINED, CHANGED_PASSAGE, CHANGED, FOREIGN, VERBATIM = 2.0, 1.0, 0.6, 0.5, 0.5, 0.4
+ONE_IN = 6  # documents whose drafts are for reporting
 SHARE = 0.5  # of the examples that nobody wrote, in each epoch
 UNTITLED = 0.35  # share of drafts whose passages come without headings, as from elsewhere
 MAX_CHANGED, MAX_PASSAGES, MAX_TRIED = 3, 2, 8  # changed sentences and passages of each sentence
@@ -77,23 +79,14 @@ def read_drafts(path: Path) -> list[Draft]:
 
 def to_passage(row: dict) -> Chunk:
     """Return the passage of a row: its `text`, and its `source`, `title` and `section` if known."""
-    return Chunk(
-        chunk_id="",
-        doc_id=row.get("source", ""),
-        ordinal=0,
-        start=0,
-        end=len(row["text"]),
-        start_page=1,
-        end_page=1,
-        text=row["text"],
-        title=row.get("title", ""),
-        section=row.get("section", ""),
-    )
+    told = {name: row[name] for name in ("text", "title", "section") if name in row}
+    (evidence,) = to_evidence([told])
+    return replace(evidence.chunk, doc_id=row.get("source", ""))
 
 
-def is_held_out(source: str) -> bool:
-    """Return whether the drafts about a document are for reporting."""
-    return zlib.crc32(source.encode()) % 6 == 0
+def is_held_out(source: str, one_in: int = ONE_IN) -> bool:
+    """Return whether what is written about a document is for reporting: one of so many are."""
+    return zlib.crc32(source.encode()) % one_in == 0
 
 
 def make_examples(drafts: Sequence[Draft], passages: Sequence[Chunk]) -> Iterator[Example]:

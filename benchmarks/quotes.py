@@ -31,7 +31,6 @@ esrag/embedding/reader.safetensors.
 import argparse
 import json
 import random
-import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -52,7 +51,7 @@ from reader import (
     train,
     write,
 )
-from sentences import SHIFTS, iter_rows, read_shifts, words
+from sentences import SHIFTS, is_same, iter_rows, read_shifts, words
 from torch.nn.utils.rnn import pad_sequence
 
 from esrag.context import Context
@@ -68,9 +67,10 @@ from esrag.records import Chunk
 from esrag.retrieval import retrieve
 from esrag.settings.layers import resolve
 
+ONE_IN = 5  # documents whose questions are for reporting
 KEPT = 16  # statements of a question, the best by their fit, and right ones below these
 RIGHT, BEST, OTHERS = 2, 5, 2  # statements to train with
-SAME, PART = 0.8, 0.25  # shares of words that make a statement the quote, or a part of it
+PART = 0.25  # share of its words that makes a statement a part of the quote
 MIN_WORDS = 3  # fewer have to be the same
 RATES = 2e-4, 4e-4
 QUESTIONS_AT_ONCE, DRAFTS_AT_ONCE = 32, 96
@@ -113,7 +113,7 @@ def main() -> None:
 
 
 def _is_held_out(row: dict) -> bool:
-    return zlib.crc32(row["source"].encode()) % 5 == 0
+    return entailing.is_held_out(row["source"], ONE_IN)
 
 
 def collect(questions: Sequence[dict], docs: Path, folder: Path) -> None:
@@ -124,7 +124,7 @@ def collect(questions: Sequence[dict], docs: Path, folder: Path) -> None:
     ingest(IngestRequest([str(docs / source) for source in sources]), work, Silent())
 
     files = {
-        document.doc_id: Path(document.source).relative_to(docs.resolve()).as_posix()
+        document.doc_id: Path(document.source).relative_to(docs.absolute()).as_posix()
         for document in work.context.engine.documents()
     }
     passages = [
@@ -164,10 +164,9 @@ def _gather(row: dict, context: Context) -> dict:
 
 def _is_quote(text: str, row: dict) -> bool:
     said, quote = words(text), words(row["quote"])
-    shared, fewer = len(said & quote), min(len(said), len(quote))
-    if fewer < MIN_WORDS:
+    if min(len(said), len(quote)) < MIN_WORDS:
         return bool(quote) and said == quote
-    return shared >= SAME * fewer and len(said) >= PART * len(quote)
+    return is_same(text, row["quote"], PART)
 
 
 def _read_passages(data: Path, folder: Path) -> list[Chunk]:

@@ -30,7 +30,7 @@ import onnxruntime
 import torch
 from choice import is_even, lines
 from safetensors.numpy import save_file
-from sentences import read_selqa, read_shifts
+from sentences import read_qed, read_selqa, read_shifts
 from texts import as_file
 from transformers import BertModel
 
@@ -329,9 +329,7 @@ def _load_selqa(data: Path, folder: Path) -> Source:
 
 
 def _load_qed(data: Path) -> Source:
-    questions = lines(data / "qed-dev" / "queries.jsonl")
-    random.Random(1).shuffle(questions)  # noqa: S311 -- as benchmarks/choice.py splits them
-    return [data / "qed-dev" / "corpus.jsonl"], [row["text"] for row in questions[::2]]
+    return [data / "qed-dev" / "corpus.jsonl"], [row["text"] for row in read_qed(data)]
 
 
 def _load_squad(data: Path, folder: Path) -> Source:

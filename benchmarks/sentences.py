@@ -90,6 +90,13 @@ def read_selqa(data: Path) -> list[dict]:
     ]
 
 
+def read_qed(data: Path) -> list[dict]:
+    """Return the questions of QED that may be trained with."""
+    questions = lines(data / "qed-dev" / "queries.jsonl")
+    random.Random(1).shuffle(questions)  # noqa: S311 -- as benchmarks/choice.py splits them
+    return questions[::2]
+
+
 def words(text: str) -> set[str]:
     """Return the different words of a text, in lower case."""
     return {*_WORD.findall(text.lower())}
@@ -153,19 +160,17 @@ def _find_right(text: str, starts: Sequence[int]) -> list[str]:
 
 def _rows_of_qed(data: Path, sample: random.Random) -> Iterator[Row]:
     folder = data / "qed-dev"
-    questions = lines(folder / "queries.jsonl")
-    random.Random(1).shuffle(questions)  # noqa: S311 -- as benchmarks/choice.py splits them
     answers = {row["_id"]: row for row in lines(folder / "answers.jsonl")}
     titles = {row["_id"]: row["title"] for row in lines(folder / "corpus.jsonl")}
     sentences = {row["_id"]: _split(row["text"]) for row in lines(folder / "corpus.jsonl")}
     homes = {text: doc for doc, texts in sentences.items() for text in texts}
 
-    for question in questions[::2]:
+    for question in read_qed(data):
         answer = answers[question["_id"]]
         if not answer["answerable"] or not answer.get("gold_sentence"):
             continue
         own = sentences[answer["doc"]]
-        right = [text for text in own if _is_same(text, answer["gold_sentence"])]
+        right = [text for text in own if is_same(text, answer["gold_sentence"])]
         wrong = [text for text in own if text not in right]
         others = [text for text, doc in homes.items() if doc != answer["doc"]]
         near = _nearest(question["text"], wrong, NEAR, sample)
@@ -179,10 +184,11 @@ def _rows_of_qed(data: Path, sample: random.Random) -> Iterator[Row]:
             yield from _shuffle(question["text"], told, sample)
 
 
-def _is_same(text: str, gold: str) -> bool:
+def is_same(text: str, gold: str, part: float = PART) -> bool:
+    """Return whether a text has most words of another, or is such a part of it."""
     said, wanted = words(text), words(gold)
     shared, fewer = len(said & wanted), min(len(said), len(wanted))
-    return shared >= SAME * fewer and len(said) >= PART * len(wanted)
+    return shared >= SAME * fewer and len(said) >= part * len(wanted)
 
 
 def _rows_of_selqa(data: Path, sample: random.Random) -> Iterator[Row]:

@@ -148,10 +148,8 @@ class OnnxClassifier:
 
         Raises: ModelError for weights that are missing or refused.
         """
-        session, tokenizer = (
-            self._session,
-            self._tokenizer(max_tokens or self._checkpoint.max_tokens),
-        )
+        session = self._session
+        tokenizer = self._tokenizer(max_tokens or self._checkpoint.max_tokens)
 
         def score(pair: tuple[str, str]) -> Vectors:
             encoding = tokenizer.encode(*pair)

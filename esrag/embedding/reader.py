@@ -32,7 +32,7 @@ class Reader:
     def __call__(self, question: str, statements: Sequence[str]) -> npt.NDArray[np.float64]:
         """Return how well each statement answers the question, shape (len(statements),).
 
-        Scores lie between about -14 and 12; from 0 a statement is more likely than not an answer.
+        Scores lie between about -11 and 7; from 0 a statement is more likely than not an answer.
 
         Raises: ModelError for an encoder that is missing or has other weights than the pinned ones.
         """

@@ -91,7 +91,7 @@ COMPARISON = re.compile(r"\bthan (?!\d)", re.IGNORECASE)
 EITHER_WAY = _any_of("only alone solely until instead otherwise")
 
 # Words that turn a sentence into its opposite when one replaces the other.
-_OPPOSITES = (
+OPPOSITES = (
     (
         "above over exceed more greater higher longer larger bigger minimum minimal atleast",
         "below under less fewer lower smaller shorter maximum maximal atmost",
@@ -208,7 +208,7 @@ _OPPOSITES = (
 )
 
 PAIRS: tuple[Pair, ...] = tuple(
-    (frozenset(stems(left)), frozenset(stems(right))) for left, right in _OPPOSITES
+    (frozenset(stems(left)), frozenset(stems(right))) for left, right in OPPOSITES
 )
 
 _COUNT = r"(?:two|three|four|five|six|seven|eight|nine|ten|\d+)"

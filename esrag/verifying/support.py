@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.features import Scores
+from esrag.evidence.fits import put_headings
 from esrag.evidence.numbered_steps import split_steps
 from esrag.evidence.statements import (
     Line,
@@ -106,8 +107,8 @@ def support(
     _require_particulars(sentence, texts, held, around)
     found = [line for chunk in passages for line in _lines(chunk.text)]
     _require_same_facts(sentence, found, passages, texts)
-    is_long = len(claim.split()) >= MIN_LENGTH and not _is_of_one_row(words, found)
-    if entail is not None and is_long:
+    is_long = len(claim.split()) >= MIN_LENGTH
+    if entail and is_long and not _is_of_one_row(words, found):
         return _entailment(claim, passages, entail)
 
     _require_known_clauses(sentence, held)
@@ -387,8 +388,7 @@ def _read(sentence: str, passages: Sequence[Chunk], entail: Entail) -> float:
 
 def with_title(chunk: Chunk) -> str:
     """Return a passage after its document's title and its own heading, on one line."""
-    headings = dict.fromkeys([chunk.title[:80], chunk.section.split(" > ")[-1][:80], chunk.text])
-    return " ".join(": ".join(filter(None, headings)).split())
+    return " ".join(put_headings(chunk.text, chunk).split())
 
 
 def _gist(sentence: str, passages: Sequence[Chunk]) -> str:

@@ -174,7 +174,7 @@ def test_what_is_not_supported_is_dropped_where_the_policy_says_so():
 
 
 def test_what_a_reader_takes_for_supported_may_have_other_words():
-    """Its score, with the sentence's length, gives the support; the words decide without it."""
+    """Its score gives the support; the words decide without it."""
     draft = "Over a public channel, two sides agree on something secret. [c2]"
 
     assert verify(draft, EVIDENCE).reason == "unsupported"
