@@ -6,7 +6,7 @@ DATA holds `qed-dev`, `clapnq-dev` and `squad-v2-dev` (`corpus.jsonl`, `queries.
 `answers.jsonl`). Each is ingested; its own questions are asked over it, and others over a
 collection that knows nothing of them. Questions with an even number are for fitting, those with an
 odd one for reporting. With `--words` no model is used; `--svg` draws how many questions are
-answered at each threshold, and how many of those rightly; `--encoded` counts what need not be read.
+answered at each threshold, and how many of those rightly.
 """
 
 import argparse
@@ -22,8 +22,6 @@ import numpy as np
 from esrag.cli.rendering import render
 from esrag.context import Context
 from esrag.evaluation.calibrating import Judged, curve, thin_points
-from esrag.evidence import NEAR
-from esrag.evidence.statements import statements
 from esrag.ingesting import Silent
 from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
@@ -35,7 +33,6 @@ from esrag.verifying.verify import verify
 
 SETS = ("qed-dev", "clapnq-dev", "squad-v2-dev")
 GOLD = ("best", "some", "passage")
-NOISE = 1e-4  # a fit differs by a millionth where a statement is encoded in another batch
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,6 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=300)
     parser.add_argument("--words", action="store_true")
     parser.add_argument("--svg", type=Path)
-    parser.add_argument("--encoded", action="store_true")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         opened = {name: _opened(arguments, name, Path(folder)) for name in SETS}
@@ -72,12 +68,6 @@ def main() -> None:
     _sentences(cases)
     _refusals(cases)
     _coverage([case for case in cases if not case.fitted], arguments.svg)
-    for name in SETS if arguments.encoded else ():
-        _encoded(
-            name,
-            [case.asked for case in cases if case.collection == name and case.asked.evidence],
-            opened[name],
-        )
 
 
 def _opened(arguments: argparse.Namespace, name: str, folder: Path) -> Context:
@@ -240,34 +230,6 @@ def _coverage(cases: list[Case], svg: Path | None) -> None:
         svg.write_text(
             render("calibration.svg.j2", points=points, chosen=chosen) + "\n", encoding="utf-8"
         )
-
-
-def _encoded(name: str, found: list[AskResult], context: Context) -> None:
-    """Print how much of the evidence is encoded, in characters.
-
-    Also print which statements near the best are not encoded.
-    """
-    encoded: list[int] = []
-
-    def encode(texts: Sequence[str]) -> np.ndarray:
-        encoded.append(sum(map(len, texts)))
-        return context.embedder.embed(texts)
-
-    characters, best, near = 0, 0, 0
-    for asked in found:
-        whole = statements(asked.question, asked.evidence, context.encode, whole=True)
-        few = statements(asked.question, asked.evidence, encode)
-        characters += len(asked.question) + sum(len(each.text) for each in whole)
-        highest = max((each.fit for each in whole), default=0)
-        fits = [(each.fit, other.fit) for each, other in zip(whole, few, strict=True)]
-        lost = [fit for fit, other in fits if fit - other > NOISE and fit >= NEAR * highest]
-        best, near = best + (highest in lost), near + bool(lost)
-    print(
-        f"\n{name}: {sum(encoded) / characters:.1%} of the text is encoded for "
-        f"{len(found)} questions;",
-        end=" ",
-    )
-    print(f"{best} lose the best statement, {near} one that comes near it")
 
 
 def _fit(known: list[Case], foreign: list[Case]) -> np.ndarray:

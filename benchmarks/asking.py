@@ -215,8 +215,8 @@ def _chunk_ms(context: Context) -> float:
     """What the encoder takes for a chunk, to compare machines."""
     texts = [text_to_index(chunk) for chunk in islice(context.engine.chunks(), ENCODED)]
     began = time.perf_counter()
-    if context.encode:
-        context.encode(texts)
+    if context.embedder:
+        context.embedder.embed(texts)
     return 1000 * (time.perf_counter() - began) / ENCODED
 
 

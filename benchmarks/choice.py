@@ -1,23 +1,24 @@
-"""Choosing sentences: fit the weights of a statement's features, and how sure an answer is.
+"""Choosing sentences: fit the weights of a statement's features.
 
-`python benchmarks/choice.py DATA CASES [--write]`
+`python benchmarks/choice.py DATA QUESTIONS CASES [--write]`
 
 DATA holds `qed-dev`, `clapnq-dev` and `squad-v2-dev`, `training` (SelQA and SQuADShifts), and
 `exam` with `docs`: questions over manuals, standards and reports, with patterns of right answers.
-The statements that esrag gathers for each question are written to the folder CASES, a file for each
+QUESTIONS are quoted answers over DATA/docs, as benchmarks/quotes.py takes them. The features of the
+statements that esrag gathers for each question are written to the folder CASES, a file for each
 set, unless they are there: that takes most of the time. Half of QED, articles of SQuAD, and CLAPNQ
-are for reporting and are not fitted. Questions over documents are reported by cross-validation: the
-questions about each document are answered with weights that were fitted to the others.
+are for reporting and are not fitted, nor are the questions about every fifth document. The exam is
+reported by cross-validation: the questions about each document are answered with weights that were
+fitted to the others.
 
-The loss is that of a softmax over the statements of a question; a question counts by what its best
-statement has, and those over documents count more. `--write` writes esrag/evidence/weights.py.
+The loss is that of a softmax over the statements of a question. `--write` writes
+esrag/evidence/weights.py. The weights that ship were fitted to 8,411 questions of QUESTIONS.
 """
 
 import argparse
 import json
 import random
 import re
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,26 +26,31 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from answers import is_gold, lines
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
+from sentences import is_even, is_held_out, is_quote
 from texts import as_file
 
 from esrag.context import Context
-from esrag.evidence import Statement
 from esrag.evidence.features import NAMES, measure
+from esrag.evidence.fits import READ
+from esrag.evidence.weights import WEIGHTS
 from esrag.gathering import select
 from esrag.ingesting import Silent
 from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
 from esrag.pipeline import ingest
-from esrag.records import Chunk, Evidence
 from esrag.retrieval import retrieve
 from esrag.settings.layers import resolve
 
-SETS = ("qed-dev", "squad-v2-dev", "clapnq-dev", "selqa", "new_wiki", "exam")
+QUOTES = "questions"
 FITTED = {"qed-dev": 220, "squad-v2-dev": 300, "clapnq-dev": 0, "selqa": 220, "new_wiki": 140}
 REPORTED = 150
-WEIGHT_OF_EXAM = 5.0
-PENALTY = 3e-4  # on the squares of the weights
+# On the squares of what weights differ from those that ship: so those of rare features stay.
+PENALTY = 3e-4
+SCALES = 1.0, 40.0  # of the softmax: weights that ship are scaled
+# How much a question counts: there are many of QUOTES, and few of the exam.
+COUNTS = {QUOTES: 1.0, "exam": 15.0}
+COUNTS_OTHERWISE = 3.0
 
 IsGold = Callable[[str, str], bool]  # a statement's text, and the id of its document
 Matrix = npt.NDArray[np.float64]
@@ -62,7 +68,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Case:
-    """The features of a question's statements, with the cosine first, and which are right."""
+    """The features of a question's statements, and which are right."""
 
     collection: str
     split: str
@@ -75,22 +81,23 @@ def main() -> None:
     """Collect what is missing, fit, report, and write the weights if asked to."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path)
+    parser.add_argument("questions", type=Path)
     parser.add_argument("cases", type=Path)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     arguments.cases.mkdir(exist_ok=True)
-    for name in SETS:
+    sources = SOURCES | {QUOTES: lambda data, _: _load_quotes(data, arguments.questions)}
+    for name, load in sources.items():
         if not (arguments.cases / f"{name}.jsonl").exists():
-            collect(name, arguments.data, arguments.cases)
-    cases = [case for name in SETS for case in read(name, arguments.cases)]
+            collect(name, *load(arguments.data, arguments.cases), arguments.cases)
+    cases = [case for name in sources for case in read(name, arguments.cases)]
     report(cases)
     if arguments.write:
         write(cases)
 
 
-def collect(name: str, data: Path, folder: Path) -> None:
-    """Write what esrag gathers for each question of a set."""
-    corpus, questions = SOURCES[name](data, folder)
+def collect(name: str, corpus: Sequence[Path], questions: Sequence[Question], folder: Path) -> None:
+    """Write the features of what esrag gathers for each question of a set."""
     flags = {
         "engine.url": str(folder / f"{name}.index"),
         "answer.refusal": 0,
@@ -99,155 +106,122 @@ def collect(name: str, data: Path, folder: Path) -> None:
     work = Work(resolve(flags, environ={}).settings)
     ingest(IngestRequest([*map(str, corpus)]), work, Silent())
     rows = [_gather(question, work.context) for question in questions]
-    text = "\n".join(json.dumps(row) for row in rows if row["statements"])
+    text = "\n".join(json.dumps(row) for row in rows if row["gold"])
     (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
 
 
 def _gather(question: Question, context: Context) -> dict:
     found = select(question.text, question.text, retrieve(question.text, context), context)
-    vectors = context.encode([question.text, *(one.text for one in found.statements)])
     documents = {item.key: item.chunk.doc_id for item in found.evidence}
     return {
-        "question": question.text,
         "split": question.split,
         "topic": question.topic,
-        "evidence": [
-            {
-                "key": item.key,
-                "text": item.chunk.text,
-                "title": item.chunk.title,
-                "section": item.chunk.section,
-                "closeness": item.closeness,
-            }
-            for item in found.evidence
-        ],
-        "statements": [
-            {
-                "key": one.key,
-                "text": one.text,
-                "source": one.source,
-                "cosine": round(float(vectors[n] @ vectors[0]), 5),
-                "gold": int(question.is_gold(one.text, documents[one.key])),
-            }
-            for n, one in enumerate(found.statements, 1)
-        ],
+        "features": measure(question.text, found.evidence, found.statements).round(5).tolist(),
+        "gold": [int(question.is_gold(one.text, documents[one.key])) for one in found.statements],
     }
 
 
 def read(name: str, folder: Path) -> Iterator[Case]:
-    """Yield the cases of a set with their features."""
+    """Yield the cases of a set."""
     for row in lines(folder / f"{name}.jsonl"):
-        evidence = [
-            Evidence(
-                each["key"],
-                Chunk(
-                    chunk_id=each["key"],
-                    doc_id="",
-                    ordinal=0,
-                    start=0,
-                    end=len(each["text"]),
-                    start_page=1,
-                    end_page=1,
-                    text=each["text"],
-                    title=each["title"],
-                    section=each["section"],
-                ),
-                0.0,
-                closeness=each["closeness"],
-            )
-            for each in row["evidence"]
-        ]
-        found = [
-            Statement(each["key"], n, each["text"], each["source"])
-            for n, each in enumerate(row["statements"])
-        ]
-        cosines = np.array([[max(0.0, each["cosine"])] for each in row["statements"]])
-        yield Case(
-            name,
-            row["split"],
-            row["topic"],
-            np.hstack([cosines, measure(row["question"], evidence, found)]),
-            np.array([float(each["gold"]) for each in row["statements"]]),
-        )
+        features, gold = np.array(row["features"]), np.array(row["gold"], dtype=np.float64)
+        yield Case(name, row["split"], row["topic"], features, gold)
 
 
-def fit(cases: Sequence[Case], columns: Sequence[int]) -> Matrix:
-    """Return the weights of the columns that make the right statements most probable."""
-    told = [
-        (case.features[:, columns], case.gold, WEIGHT_OF_EXAM if case.collection == "exam" else 1.0)
-        for case in cases
-        if 0 < case.gold.sum() < len(case.gold)
-    ]
-    total = sum(weight for _, _, weight in told)
+def fit(cases: Sequence[Case]) -> Matrix:
+    """Return the weights that make the right statements most probable, near those that ship."""
+    told = [case for case in cases if 0 < case.gold.sum() < len(case.gold)]
+    counts = [COUNTS.get(case.collection, COUNTS_OTHERWISE) for case in told]
+    counts = [count / sum(counts) for count in counts]
 
-    def loss(weights: Matrix) -> tuple[float, Matrix]:
-        value, slope = PENALTY * float(weights @ weights), 2 * PENALTY * weights
-        for features, gold, weight in told:
-            scores = features @ weights
+    def loss(weights: Matrix, shipped: Matrix) -> tuple[float, Matrix]:
+        moved = weights - shipped
+        value, slope = PENALTY * float(moved @ moved), 2 * PENALTY * moved
+        for case, count in zip(told, counts, strict=True):
+            scores = case.features @ weights
             share = np.exp(scores - scores.max())
             share /= share.sum()
-            right = share * gold
-            value -= weight / total * float(np.log(right.sum() + 1e-12))
-            slope -= weight / total * (features.T @ (right / (right.sum() + 1e-12) - share))
+            right = share * case.gold
+            value -= count * float(np.log(right.sum() + 1e-12))
+            slope -= count * (case.features.T @ (right / (right.sum() + 1e-12) - share))
         return value, slope
 
-    return minimize(loss, np.zeros(len(columns)), jac=True, method="L-BFGS-B").x
+    def loss_of_scale(scale: float) -> float:
+        return loss(scale * WEIGHTS, scale * WEIGHTS)[0]
+
+    shipped = minimize_scalar(loss_of_scale, bounds=SCALES, method="bounded").x * WEIGHTS
+    return minimize(loss, shipped, args=(shipped,), jac=True, method="L-BFGS-B").x
 
 
 def report(cases: Sequence[Case]) -> None:
-    """Print how often the best statement is a right one."""
-    columns = range(len(NAMES) + 1)
+    """Print how often a right statement is the best, and among the best ten."""
     fitted = [case for case in cases if case.split == "fitted"]
-    weights = fit(fitted, columns)
-    print("| set | questions | best statement is right |\n| --- | --- | --- |")
-    for name in SETS:
+    weights = fit(fitted)
+    names = dict.fromkeys(case.collection for case in cases)
+    print("| set | questions | best | among ten |\n| --- | --- | --- | --- |")
+    for name in names:
         told = [case for case in cases if case.collection == name and case.split == "reported"]
         if told:
-            print(
-                f"| {name} | {len(told)} | {np.mean([_is_right(c, weights) for c in told]):.3f} |"
-            )
+            _print(name, [_rank(case, weights) for case in told])
     held_out = [
-        _is_right(case, weights)
+        _rank(case, weights)
         for topic in sorted({case.topic for case in fitted if case.collection == "exam"})
-        for weights in [fit([case for case in fitted if case.topic != topic], columns)]
+        for weights in [fit([case for case in fitted if case.topic != topic])]
         for case in fitted
         if case.topic == topic and case.collection == "exam"
     ]
-    print(f"| documents, cross-validated | {len(held_out)} | {np.mean(held_out):.3f} |")
+    _print("exam, cross-validated", held_out)
 
 
-def _is_right(case: Case, weights: Matrix) -> bool:
-    return bool(case.gold[int(np.argmax((case.features @ weights).round(6)))])
+def _print(name: str, ranks: Sequence[float]) -> None:
+    best, among = (np.mean([rank < most for rank in ranks]) for most in (1, READ))
+    print(f"| {name} | {len(ranks)} | {best:.3f} | {among:.3f} |", flush=True)
+
+
+def _rank(case: Case, weights: Matrix) -> float:
+    """Return how many statements are before the first right one; infinity without one."""
+    ranked = np.argsort(-(case.features @ weights).round(6), kind="stable")
+    places = np.flatnonzero(case.gold[ranked])
+    return float(places[0]) if len(places) else np.inf
 
 
 def write(cases: Sequence[Case]) -> None:
     """Write the weights, scaled so that fits lie between 0 and 1."""
-    fitted = [case for case in cases if case.split == "fitted"]
-    whole = [*range(len(NAMES) + 1)]
-    alone = [n for n in whole if n and NAMES[n - 1] != "closeness"]
-    (meaning, *weights), offset = _scaled(fitted, whole)
-    words, words_offset = _scaled(fitted, alone)
-    of_words = {NAMES[n - 1]: weight for n, weight in zip(alone, words, strict=True)}
+    weights, offset = _scaled([case for case in cases if case.split == "fitted"])
     rows = "".join(
-        f'    "{name}": ({weight:.4f}, {of_words.get(name, 0):.4f}),\n'
-        for name, weight in zip(NAMES, weights, strict=True)
+        f'    "{name}": {weight:.4f},\n' for name, weight in zip(NAMES, weights, strict=True)
     )
     Path("esrag/evidence/weights.py").write_text(
         '"""Weights of the features of a statement, as benchmarks/choice.py fits them."""\n\n'
         "import numpy as np\n\nfrom esrag.evidence.features import NAMES\n\n"
-        f"MEANING = {meaning:.4f}\nOFFSET = {offset:.4f}\nWORDS_ALONE_OFFSET = {words_offset:.4f}\n"
-        f"\n# With meanings, and for words alone.\n_WEIGHTS = {{\n{rows}}}\n"
-        "WEIGHTS, WORDS_ALONE = np.array([_WEIGHTS[name] for name in NAMES]).T\n",
+        f"OFFSET = {offset:.4f}\n_WEIGHTS = {{\n{rows}}}\n"
+        "WEIGHTS = np.array([_WEIGHTS[name] for name in NAMES])\n",
         encoding="utf-8",
     )
 
 
-def _scaled(cases: Sequence[Case], columns: Sequence[int]) -> tuple[Matrix, float]:
-    weights = fit(cases, columns)
-    scores = [case.features[:, columns] @ weights for case in cases]
+def _scaled(cases: Sequence[Case]) -> tuple[Matrix, float]:
+    weights = fit(cases)
+    scores = [case.features @ weights for case in cases]
     low = float(np.quantile(np.concatenate(scores), 0.02))
     high = float(np.quantile([each.max() for each in scores], 0.98))
     return weights / (high - low), -low / (high - low)
+
+
+def _load_quotes(data: Path, questions: Path) -> tuple[list[Path], list[Question]]:
+    rows = [row for row in lines(questions) if (data / "docs" / row["source"]).exists()]
+    sources = dict.fromkeys(row["source"] for row in rows)
+    return [data / "docs" / source for source in sources], [
+        Question(
+            row["question"],
+            "reported" if is_held_out(row["source"]) else "fitted",
+            lambda text, doc, row=row: (
+                doc.endswith(Path(row["source"]).stem) and is_quote(text, row["quote"])
+            ),
+        )
+        for row in rows
+        if row["quote"]
+    ]
 
 
 def _public(name: str) -> Callable[[Path, Path], tuple[list[Path], list[Question]]]:
@@ -267,11 +241,6 @@ def _public(name: str) -> Callable[[Path, Path], tuple[list[Path], list[Question
         return [data / name / "corpus.jsonl"], reported + fitted[: FITTED[name]]
 
     return load
-
-
-def is_even(doc: str) -> bool:
-    """Return whether the questions about an article of SQuAD may be fitted."""
-    return zlib.crc32(doc.rsplit("-", 1)[0].encode()) % 2 == 0
 
 
 def _gold_of(answer: dict) -> IsGold:

@@ -8,7 +8,6 @@ from the words of a sentence alone.
 """
 
 import random
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +17,7 @@ import torch
 from answers import auroc, lines
 from corruptions import Given, corrupt
 from reader import DEVICE, SUPPORTS, Group, Student, predict, score, to_groups
-from sentences import on_one_line, words
+from sentences import is_held_out, on_one_line, words
 
 from esrag.embedding.reader import MAX_ENTAILING_TOKENS
 from esrag.records import Chunk
@@ -73,7 +72,7 @@ def read_drafts(path: Path) -> list[Draft]:
         if sample.random() < UNTITLED:
             passage = replace(passage, title="", section="")
         false = [sentence for _, sentence in row["false"]]
-        drafts.append(Draft(passage, row["honest"], false, is_held_out(row["source"])))
+        drafts.append(Draft(passage, row["honest"], false, is_held_out(row["source"], ONE_IN)))
     return drafts
 
 
@@ -82,11 +81,6 @@ def to_passage(row: dict) -> Chunk:
     told = {name: row[name] for name in ("text", "title", "section") if name in row}
     (evidence,) = to_evidence([told])
     return replace(evidence.chunk, doc_id=row.get("source", ""))
-
-
-def is_held_out(source: str, one_in: int = ONE_IN) -> bool:
-    """Return whether what is written about a document is for reporting: one of so many are."""
-    return zlib.crc32(source.encode()) % one_in == 0
 
 
 def make_examples(drafts: Sequence[Draft], passages: Sequence[Chunk]) -> Iterator[Example]:
@@ -104,7 +98,7 @@ def make_examples(drafts: Sequence[Draft], passages: Sequence[Chunk]) -> Iterato
     for passage in passages:
         is_fit = MIN_TEXT <= len(passage.text) <= MAX_TEXT and passage.text not in hidden
         # Passages without a source are of no document that drafts were written about.
-        if is_fit and not (passage.doc_id and is_held_out(passage.doc_id)):
+        if is_fit and not (passage.doc_id and is_held_out(passage.doc_id, ONE_IN)):
             yield from maker.take_verbatim(passage)
 
 

@@ -51,7 +51,7 @@ from reader import (
     train,
     write,
 )
-from sentences import SHIFTS, is_same, iter_rows, read_shifts, words
+from sentences import SHIFTS, is_held_out, is_quote, iter_rows, read_shifts
 from torch.nn.utils.rnn import pad_sequence
 
 from esrag.context import Context
@@ -67,11 +67,8 @@ from esrag.records import Chunk
 from esrag.retrieval import retrieve
 from esrag.settings.layers import resolve
 
-ONE_IN = 5  # documents whose questions are for reporting
 KEPT = 16  # statements of a question, the best by their fit, and right ones below these
 RIGHT, BEST, OTHERS = 2, 5, 2  # statements to train with
-PART = 0.25  # share of its words that makes a statement a part of the quote
-MIN_WORDS = 3  # fewer have to be the same
 RATES = 2e-4, 4e-4
 QUESTIONS_AT_ONCE, DRAFTS_AT_ONCE = 32, 96
 PUBLIC = 0.3  # share of the public sets' questions, in each epoch
@@ -94,13 +91,13 @@ def main() -> None:
         collect(lines(arguments.questions), arguments.data / "docs", arguments.cases)
 
     rows = [row for row in lines(arguments.cases / "quotes.jsonl") if len(row["texts"]) > 1]
-    asked = [row for row in rows if _is_held_out(row)]
+    asked = [row for row in rows if is_held_out(row["source"])]
     drafts = entailing.read_drafts(arguments.drafts)
     written = entailing.to_pairs(
         [each for draft in drafts if draft.held_out for each in entailing.iter_written(draft)]
     )
     tasks = [
-        _task_of_questions([row for row in rows if not _is_held_out(row)], arguments.data),
+        _task_of_questions([row for row in rows if not is_held_out(row["source"])], arguments.data),
         _task_of_drafts(drafts, _read_passages(arguments.data, arguments.cases)),
     ]
 
@@ -110,10 +107,6 @@ def main() -> None:
     print(f"after: {report(student, asked)}\n{entailing.report(student, written)}")
     if arguments.write:
         write(student)
-
-
-def _is_held_out(row: dict) -> bool:
-    return entailing.is_held_out(row["source"], ONE_IN)
 
 
 def collect(questions: Sequence[dict], docs: Path, folder: Path) -> None:
@@ -153,20 +146,14 @@ def _gather(row: dict, context: Context) -> dict:
     right = [
         one
         for one in ranked
-        if chunks[one.key].doc_id.endswith(Path(row["source"]).stem) and _is_quote(one.text, row)
+        if chunks[one.key].doc_id.endswith(Path(row["source"]).stem)
+        and is_quote(one.text, row["quote"])
     ]
     kept = [*dict.fromkeys([*ranked[:KEPT], *right[:RIGHT]])]
     return {
         "texts": [with_headings(one, chunks[one.key]) for one in kept],
         "right": [int(one in right) for one in kept],
     }
-
-
-def _is_quote(text: str, row: dict) -> bool:
-    said, quote = words(text), words(row["quote"])
-    if min(len(said), len(quote)) < MIN_WORDS:
-        return bool(quote) and said == quote
-    return is_same(text, row["quote"], PART)
 
 
 def _read_passages(data: Path, folder: Path) -> list[Chunk]:

@@ -28,9 +28,9 @@ import numpy as np
 import numpy.typing as npt
 import onnxruntime
 import torch
-from choice import is_even, lines
+from answers import lines
 from safetensors.numpy import save_file
-from sentences import read_qed, read_selqa, read_shifts
+from sentences import is_even, read_qed, read_selqa, read_shifts
 from texts import as_file
 from transformers import BertModel
 

@@ -9,13 +9,13 @@ question: five of the passage that answers it, and a few of others.
 import json
 import random
 import re
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from answers import lines
-from choice import is_even
 
 from esrag.evidence.fits import MAX_HEADING
 from esrag.text import sentence_spans
@@ -27,6 +27,9 @@ FAR, FAR_IN_QED, NEAR_IN_SELQA = 2, 3, 6
 MAX_POOL = 250  # sentences of other passages that are compared with a question
 MIN_WORDS = 2  # a sentence has more
 SAME, PART = 0.8, 0.3  # shares of words that make a sentence QED's, or a part of it
+QUOTED_PART = 0.25  # share of its words that makes a statement a part of a quote
+MIN_QUOTED_WORDS = 3  # fewer have to be the same
+ONE_IN = 5  # documents whose questions are for reporting
 
 Row = tuple[str, list[str], list[float]]  # a question, sentences, and which of these are right
 _WORD = re.compile(r"[a-z0-9]+")
@@ -189,6 +192,24 @@ def is_same(text: str, gold: str, part: float = PART) -> bool:
     said, wanted = words(text), words(gold)
     shared, fewer = len(said & wanted), min(len(said), len(wanted))
     return shared >= SAME * fewer and len(said) >= part * len(wanted)
+
+
+def is_quote(text: str, quote: str) -> bool:
+    """Return whether a statement has most words of a quote, or is a part of it."""
+    said, wanted = words(text), words(quote)
+    if min(len(said), len(wanted)) < MIN_QUOTED_WORDS:
+        return bool(wanted) and said == wanted
+    return is_same(text, quote, QUOTED_PART)
+
+
+def is_held_out(source: str, one_in: int = ONE_IN) -> bool:
+    """Return whether what is written about a document is for reporting: one of so many are."""
+    return zlib.crc32(source.encode()) % one_in == 0
+
+
+def is_even(doc: str) -> bool:
+    """Return whether the questions about an article of SQuAD may be fitted."""
+    return zlib.crc32(doc.rsplit("-", 1)[0].encode()) % 2 == 0
 
 
 def _rows_of_selqa(data: Path, sample: random.Random) -> Iterator[Row]:

@@ -16,7 +16,7 @@ from esrag.embedding import Embedder, EmbedderOptions
 from esrag.embedding.opening import open_embedder
 from esrag.embedding.reader import Reader, open_reader
 from esrag.engines import Engine, engine_options
-from esrag.evidence.fits import Encode, Read
+from esrag.evidence.fits import Read
 from esrag.facts import storing as facts_storing
 from esrag.facts.finding import FactFinder
 from esrag.generating import Generator, GeneratorOptions
@@ -100,11 +100,6 @@ class Context:
         Raises: GeneratorError, SettingsError.
         """
         return classify(question, kinds, choose_model(self.models(), "fast"), self.prompts)
-
-    @property
-    def encode(self) -> Encode | None:
-        """The encoder for comparing meanings; None without a model."""
-        return self.embedder.embed if self.embedder else None
 
     @property
     def read(self) -> Read | None:

@@ -253,7 +253,7 @@ def _select(
     # Those of the document that is asked for would speak for its cover.
     asked = leave_out_numbers(question, [f"{one.title}\n{one.doc_id}" for one in chunks])
     asked = add_abbreviations(asked, [one.text for one in chunks])
-    stated = statements(asked, evidence, context.encode, context.read, whole=compress)
+    stated = statements(asked, evidence, context.read)
 
     return (compress_evidence(question, evidence, stated, budget) if compress else evidence), stated
 

@@ -77,6 +77,7 @@ _VERB = re.compile(
     r"|will|would|use[ds]?|contains?|allows?|means?|provides?|returns?|requires?|includes?|\w+ed"
     r"|\w{3,}s)\b"
 )
+_BETWEEN = re.compile(r"[\W_]+")
 _ADDRESS = re.compile(r"https?:|www\.|@\w|\bdoi\b")
 _EXAMPLE = re.compile(r"\b(?:for example|e\.g|for instance|such as|example)\b", re.IGNORECASE)
 MAX_SUBJECT = 6
@@ -119,6 +120,7 @@ NAMES = (
     "example", "verb", "short", "long", "definition", "defines", "count", "count_unit",
     "count_limit", "often", "time", "who", "place_name", "reason", "duty", "differs", "heads",
     "list", "table_count", "rare", "technical", "lead", "other_member", "other_year", "typed_words",
+    "headed", "depth",
 )  # fmt: skip
 
 
@@ -159,6 +161,7 @@ def measure(question: str, evidence: Sequence[Evidence], found: Sequence[Stateme
 
     columns = _compare_words(wanted, said, evidence, place)
     columns |= _locate(wanted, evidence, found, place)
+    columns["headed"] = _compare_headed(wanted.text, said, evidence, found, place)
     columns["nearby"] = _nearby(columns["words"], place)
     rows = [_shape(one) | _match_kind(wanted, one) | _match_others(wanted, one) for one in said]
     for row, share in zip(rows, columns["words"], strict=True):
@@ -247,6 +250,35 @@ def _compare_words(
     }
 
 
+def _compare_headed(
+    question: str,
+    said: Sequence[_Said],
+    evidence: Sequence[Evidence],
+    found: Sequence[Statement],
+    place: npt.NDArray[np.int64],
+) -> Scores:
+    """Return the shares of the question's words in statements with the headings above them.
+
+    The parts of a compound are words of their own here.
+    """
+    own = [_split(one.text) for one in said]
+    above = [_split(f"{item.chunk.title} {item.chunk.section}") for item in evidence]
+    held = [
+        words | above[n] | _split(statement.under)
+        for words, n, statement in zip(own, place, found, strict=True)
+    ]
+    return np.array(shares(rarities(sorted(_split(question)), own), held))
+
+
+def _split(text: str) -> set[str]:
+    """Return the words of a text, and of its compounds.
+
+    >>> sorted(_split("The search_pipeline keys"))
+    ['key', 'pipelin', 'search']
+    """
+    return set(terms(_BETWEEN.sub(" ", text)))
+
+
 def _share(wanted: AbstractSet[T], held: Sequence[AbstractSet[T]]) -> Scores:
     return np.array([len(wanted & words) / (len(wanted) or 1) for words in held])
 
@@ -264,6 +296,7 @@ def _locate(
     is_lead = [n == 0 or found[n - 1].key != each.key for n, each in enumerate(found)]
     return {
         "place": 1 / (1 + place),
+        "depth": np.log1p(place),
         "closeness": np.array(close)[place],
         "lead": np.array(is_lead, dtype=np.float64),
         "heads": np.array(_heads(wanted.subjects, evidence, found)),

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 
@@ -11,7 +12,7 @@ from esrag.citations import MARKERS
 from esrag.evidence import Statement
 from esrag.evidence.asked import find_below
 from esrag.evidence.counts import prefer_numbers, prefer_years
-from esrag.evidence.fits import Encode, Read, Stated, score
+from esrag.evidence.fits import Read, Stated, score
 from esrag.evidence.labels import drop_other_members
 from esrag.evidence.quantities import drop_other_quantities
 from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows, parse_named_row
@@ -44,6 +45,7 @@ _HEADING = re.compile(  # ATX, an underlined line, or an algorithm's
 # Dots that lead to a page, in a table of contents.
 _LEADERS = re.compile(r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}[\divxlc]{1,6}\s*(?:$|[A-Z])", re.MULTILINE)
 _FIELD = re.compile(r"\A[A-Z][\w-]{1,20}: +(?=\S)")  # "Title: A File"
+_WORD = re.compile(r"[^\W\d_]{3}")  # without one it is a listing of bytes, say
 _EMPTY = re.compile(r"\A[A-Z][\w-]{1,20}:\s*\Z")
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
 # A term, and its definition below it: indented or, as in Markdown, after a colon.
@@ -72,19 +74,13 @@ class Line:
 
 
 def statements(
-    question: str,
-    evidence: Sequence[Evidence],
-    encode: Encode | None,
-    read: Read | None = None,
-    *,
-    whole: bool = False,
+    question: str, evidence: Sequence[Evidence], read: Read | None = None
 ) -> tuple[Statement, ...]:
     """Return every distinct sentence and table row of the evidence in order, with its fit.
 
-    `encode`, `read` and `whole` are those of `score`; what stands below the same question fits at
-    least `BELOW`. Statements about another member of a series than the question names (lamp 8
-    instead of lamp 7) are left out, and so are those that give another quantity ("which lamp burns
-    80 litres?").
+    `read` is that of `score`; what stands below the same question fits at least `BELOW`. Left out
+    are statements about another member of a series than the question names (lamp 8 instead of lamp
+    7), and those that give another quantity ("which lamp burns 80 litres?").
     """
     all_said = _found(evidence)
     found = drop_other_members(question, all_said, evidence)
@@ -94,7 +90,7 @@ def statements(
         return ()
 
     below = find_below(question, all_said)
-    scored = score(Stated(question, evidence, found), encode, read, whole=whole)
+    scored = score(Stated(question, evidence, found), read)
     scored = prefer_years(question, prefer_numbers(question, scored))
     return tuple(
         replace(each, fit=round(BELOW + (1 - BELOW) * each.fit, 6)) if each.order in below else each
@@ -113,6 +109,7 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
             text = _drop_heading(to_line(said), headings)
             if (
                 len(text.split()) >= MIN_QUOTE_WORDS
+                and _WORD.search(text)
                 and len(text) <= MAX_CHARACTERS
                 and text not in seen
             ):
@@ -264,14 +261,19 @@ def iter_statements(text: str) -> Iterator[tuple[str, str]]:
     return ((line.text, line.source) for line in lines(text))
 
 
-def lines(text: str) -> Iterator[Line]:
-    """Yield sentences as they are, and table rows with caption and header.
+@lru_cache(maxsize=128)  # a question's passages are read for several reasons
+def lines(text: str) -> tuple[Line, ...]:
+    """Return sentences as they are, and table rows with caption and header.
 
     Headings and tables of contents are left out.
 
     A list is a statement with the sentence or heading that introduces it, and its items are also
     statements of their own.
     """
+    return tuple(_iter_lines(text))
+
+
+def _iter_lines(text: str) -> Iterator[Line]:
     reader = TableReader(text)
     spans = list(_joined(text))
     heading = under = ""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 
 from esrag.text.terms import find_technical_words
@@ -160,6 +161,7 @@ class Use:
 _COUNTED = re.compile(r"(?:\d[ -]|\bin |[($€£]) ?\Z")
 
 
+@lru_cache(maxsize=2048)
 def to_figures(text: str) -> str:
     """Return the text on one line, with numbers as figures that are separated from their units.
 

@@ -16,7 +16,7 @@ PAGE = (
 
 def best(question, *texts):
     """The best statement, and how well it fits."""
-    found = find_best(statements(question, tuple(to_evidence(texts or (PAGE,))), None))
+    found = find_best(statements(question, tuple(to_evidence(texts or (PAGE,)))))
     return found.text, found.fit
 
 

@@ -10,7 +10,7 @@ from esrag.verifying.drafts import to_evidence
 def read(question, text, feature):
     """The value of a feature of each statement of a passage."""
     evidence = to_evidence([{"text": text, "section": "Key"}])
-    found = sorted(statements(question, evidence, None), key=lambda each: each.order)
+    found = sorted(statements(question, evidence), key=lambda each: each.order)
     return [float(row[NAMES.index(feature)]) for row in measure(question, evidence, found)]
 
 

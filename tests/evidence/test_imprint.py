@@ -9,7 +9,8 @@ from esrag.records import Chunk, Evidence
 PASSAGES = {
     "kettles": "Rule: 12\nTitle: Kettles\nAuthor: Ada Park,\n    Ben Fox\nReplaces: 7\n",
     "pots": "Rule: 7\nTitle: Pots\nAuthor: Cy Dent\nReplaces:\n",
-    "case": "PARK v. FOX\nArgued May 2, 2022—Decided June 7, 2023\nPark sued Fox in 2021.",
+    "case": "PARK v. FOX\nArgued May 2, 2022—Decided June 7, 2023\nWhen Park v. Fox was decided is "
+    "not told. On what date Park v. Fox was argued is not told.",
     "dated": "Rule: 9\nTitle: Lamps\nIssued: 2020-05-01\n\nLamps are lit at dusk from May on.",
     "opinion": "Part One\n\nChief Justice Park delivered the opinion of the Court. Fox dissented.",
     "force": "Rule: 9\nTitle: Lamps\n\nPublished: May 2, 2020 Effective: June 7, 2021",
@@ -37,7 +38,7 @@ def find(question, *names, answer=answer_author):
         )
         for n, name in enumerate(names, 1)
     )
-    found = statements(question, evidence, None)
+    found = statements(question, evidence)
     return answer(question, evidence, found)
 
 

@@ -16,7 +16,7 @@ from esrag.verifying.verify import verify
 def answer(question, *texts):
     """The checked extractive answer over a passage of each text."""
     given = tuple(to_evidence(texts))
-    found = statements(question, given, None)
+    found = statements(question, given)
     task = GenerationTask(
         question=question,
         evidence=given,
@@ -207,5 +207,5 @@ def test_a_file_may_name_it_with_zeros():
     numbered = replace(given, chunk=replace(given.chunk, doc_id="pep-0008"))
 
     question = "How short are the lines of PEP 8?"
-    assert [one.text for one in statements(question, [numbered], None)] == ["The lines are short."]
-    assert not statements(question, [given], None)
+    assert [one.text for one in statements(question, [numbered])] == ["The lines are short."]
+    assert not statements(question, [given])

@@ -111,7 +111,7 @@ def evidence(*texts):
 
 def squeezed(given_evidence, characters, tokens):
     """What of them is sent within so much; a word, a figure or a mark is a token."""
-    stated = statements("What is it?", given_evidence, None)
+    stated = statements("What is it?", given_evidence)
     wanted = EvidenceBudget(
         chunks=len(given_evidence),
         characters=characters,

@@ -120,5 +120,5 @@ def test_the_sides_of_a_comparison(question, sides):
 )
 def test_the_statement_that_fits_best(question, text, expected):
     """It has what the question asks for."""
-    found = statements(question, to_evidence([text]), None)
+    found = statements(question, to_evidence([text]))
     assert max(found, key=lambda one: one.fit).text.startswith(expected)

@@ -290,7 +290,7 @@ TEXTS = st.lists(
 def test_the_extractive_answer_needs_no_other_quote(text):
     """Its sentences are the document's: it is the same with quotes as without."""
     given_evidence = passages(text, start=100)
-    found = statements("key bytes", given_evidence, None)
+    found = statements("key bytes", given_evidence)
     task = GenerationTask(
         question="key bytes",
         evidence=given_evidence,
