@@ -10,7 +10,8 @@ from esrag.text.questions import read_sides
 MAX_WORDS = 90  # of a passage that goes on comparing
 LOOKED_AT = 5  # statements after one that compares
 NEAR = 0.7  # share of the best fit that a statement about one side has at least
-NEAR_BEGUN = 0.5  # the same of one that begins with it
+NEAR_BOTH = 0.9  # the same of one that says how it differs, if the best is about both sides
+NEAR_BEGUN = 0.6  # the same of one that begins with a side
 
 _DIFFERS = re.compile(
     r"\b(?:differ\w*|whereas|unlike|contrast|compared|rather than|instead of|distinguish\w*)\b",
@@ -32,7 +33,9 @@ def compare(question: str, ranked: Sequence[Statement]) -> list[Statement]:
         return []
 
     near = [each for each in ranked if each.fit >= NEAR * ranked[0].fit]
-    telling = [each for each in near if _tells_apart(sides, each)]
+    is_of_both = all(is_about(side, ranked[0]) for side in sides)
+    least = NEAR_BOTH * ranked[0].fit if is_of_both else 0
+    telling = [each for each in near if each.fit >= least and _tells_apart(sides, each)]
     apart = next((each for each in telling if _sets_apart(sides, each)), None)
     if apart:
         return [apart]
