@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 from answers import is_gold, lines
 from scipy.optimize import minimize, minimize_scalar
-from sentences import is_even, is_held_out, is_quote
+from sentences import is_even, is_held_out, is_quoted
 from texts import as_file
 
 from esrag.context import Context
@@ -217,9 +217,7 @@ def _load_quotes(data: Path, questions: Path) -> tuple[list[Path], list[Question
         Question(
             row["question"],
             "reported" if is_held_out(row["source"]) else "fitted",
-            lambda text, doc, row=row: (
-                doc.endswith(Path(row["source"]).stem) and is_quote(text, row["quote"])
-            ),
+            lambda text, doc, row=row: is_quoted(text, doc, row),
         )
         for row in rows
         if row["quote"]

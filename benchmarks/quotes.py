@@ -51,7 +51,7 @@ from reader import (
     train,
     write,
 )
-from sentences import SHIFTS, is_held_out, is_quote, iter_rows, read_shifts
+from sentences import SHIFTS, is_held_out, is_quoted, iter_rows, read_shifts
 from torch.nn.utils.rnn import pad_sequence
 
 from esrag.context import Context
@@ -143,12 +143,7 @@ def _gather(row: dict, context: Context) -> dict:
     found = select(question, question, retrieve(question, context), context)
     chunks = {item.key: item.chunk for item in found.evidence}
     ranked = sorted(found.statements, key=lambda one: (-one.fit, one.order))
-    right = [
-        one
-        for one in ranked
-        if chunks[one.key].doc_id.endswith(Path(row["source"]).stem)
-        and is_quote(one.text, row["quote"])
-    ]
+    right = [one for one in ranked if is_quoted(one.text, chunks[one.key].doc_id, row)]
     kept = [*dict.fromkeys([*ranked[:KEPT], *right[:RIGHT]])]
     return {
         "texts": [with_headings(one, chunks[one.key]) for one in kept],

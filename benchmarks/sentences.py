@@ -194,12 +194,14 @@ def is_same(text: str, gold: str, part: float = PART) -> bool:
     return shared >= SAME * fewer and len(said) >= part * len(wanted)
 
 
-def is_quote(text: str, quote: str) -> bool:
-    """Return whether a statement has most words of a quote, or is a part of it."""
-    said, wanted = words(text), words(quote)
+def is_quoted(text: str, doc_id: str, row: dict) -> bool:
+    """Return whether a statement is of a question's source, and the quote or a part of it."""
+    if not doc_id.endswith(Path(row["source"]).stem):
+        return False
+    said, wanted = words(text), words(row["quote"])
     if min(len(said), len(wanted)) < MIN_QUOTED_WORDS:
         return bool(wanted) and said == wanted
-    return is_same(text, quote, QUOTED_PART)
+    return is_same(text, row["quote"], QUOTED_PART)
 
 
 def is_held_out(source: str, one_in: int = ONE_IN) -> bool:

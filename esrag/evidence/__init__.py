@@ -13,11 +13,11 @@ class Statement:
 
     Statements are in the order of the evidence, and `order` is their position. `key` is the key of
     the passage. `source` is the original text on one line; a row's text adds the table's caption
-    and header. The fit of a statement that cannot come near the best may lack its meaning. A list
-    has a number of `items`, and those that `more` passages go on with, by their keys; it is headed
-    if nothing before it says that a list follows. `under` is the heading right above, and `defines`
-    says that the statement, or its heading, begins with what the question wants to have defined.
-    `reading` is the score of the reader, about -11 to 11, if it read the statement.
+    and header. A list has a number of `items`, and those that `more` passages go on with, by their
+    keys; it is headed if nothing before it says that a list follows. `under` is the heading right
+    above, and `defines` says that the statement, or its heading, begins with what the question
+    wants to have defined. `reading` is the score of the reader, about -11 to 7, if it read the
+    statement.
     """
 
     key: str

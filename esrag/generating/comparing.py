@@ -33,8 +33,7 @@ def compare(question: str, ranked: Sequence[Statement]) -> list[Statement]:
         return []
 
     near = [each for each in ranked if each.fit >= NEAR * ranked[0].fit]
-    is_of_both = all(is_about(side, ranked[0]) for side in sides)
-    least = NEAR_BOTH * ranked[0].fit if is_of_both else 0
+    least = NEAR_BOTH * ranked[0].fit if _is_about_all(sides, ranked[0]) else 0
     telling = [each for each in near if each.fit >= least and _tells_apart(sides, each)]
     apart = next((each for each in telling if _sets_apart(sides, each)), None)
     if apart:
@@ -47,7 +46,7 @@ def compare(question: str, ranked: Sequence[Statement]) -> list[Statement]:
     if None not in begun:
         return list(dict.fromkeys(each for each in begun if each))
 
-    both = [each for each in near if all(is_about(side, each) for side in sides)]
+    both = [each for each in near if _is_about_all(sides, each)]
     if both:
         return _take_while_compared(sides, both[0], ranked)
     single = [next((each for each in near if is_about(side, each)), None) for side in sides]
@@ -65,8 +64,11 @@ def _sets_apart(sides: Sequence[Sequence[str]], statement: Statement) -> bool:
 
     "Different" may be said of anything else.
     """
-    is_of_both = all(is_about(side, statement) for side in sides)
-    return is_of_both and bool(_CONTRASTS.search(statement.text))
+    return _is_about_all(sides, statement) and bool(_CONTRASTS.search(statement.text))
+
+
+def _is_about_all(sides: Sequence[Sequence[str]], statement: Statement) -> bool:
+    return all(is_about(side, statement) for side in sides)
 
 
 def _take_while_compared(

@@ -1,14 +1,17 @@
-"""The extractive generator quotes; it picks by meaning and words, and reads tables by the row."""
+"""The extractive generator quotes; it picks what fits, and reads tables by the row."""
 
+from dataclasses import replace
 from itertools import accumulate
 
 import pytest
 
 from esrag.citations import REFUSAL
+from esrag.evidence import Statement
 from esrag.evidence.cells import answer_cells
 from esrag.evidence.imprint import answer_author
 from esrag.evidence.statements import iter_statements, statements
 from esrag.generating import GenerationTask, GeneratorOptions
+from esrag.generating.comparing import compare
 from esrag.generating.extractive import ExtractiveGenerator
 from esrag.records import Chunk, Evidence
 from esrag.verifying.verify import verify
@@ -488,3 +491,12 @@ def test_a_long_row_is_cut_to_what_is_asked_for():
     assert "mode 7: Burns" in said
     assert "mode 3" not in said
     assert "mode 3" in answer("Which modes does the parameter burn have?", table).text
+
+
+def test_the_best_about_both_sides_goes_before_what_is_merely_different():
+    """Unless that fits nearly as well."""
+    best = Statement("c1", 0, "A strong lamp burns all night, while a weak lamp goes out.", "", 0.8)
+    other = Statement("c1", 5, "A strong lamp may hang at a different wall.", "", 0.6)
+    question = "What is the difference between a strong lamp and a weak lamp?"
+    assert compare(question, [best, other]) == [best]
+    assert compare(question, [best, replace(other, fit=0.75)])[0].text == other.text
