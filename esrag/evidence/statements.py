@@ -50,6 +50,10 @@ _EMPTY = re.compile(r"\A[A-Z][\w-]{1,20}:\s*\Z")
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
 # A term, and its definition below it: indented or, as in Markdown, after a colon.
 _DEFINITION = re.compile(r"\A([^\n|]{1,60})\n([^\S\n]{2,}|:[^\S\n]+)(?=[A-Z]|means )")
+_ASKED = re.compile(r"Q(?:uestion)?(?: ?\d{1,3})?[:.]\s.*\?\s*\Z", re.DOTALL)
+_REPLY = re.compile(r"\AA(?:nswer)?[:.]\s+")
+# A case that is cited, such as "See Smith v. Jones, 3 U. S. 5 (1797)."
+_CITES = re.compile(r"(?:but )?(?:see|cf\.|accord|compare)[ ,].{1,120} v\. ", re.IGNORECASE)
 _PAGE = re.compile(r"\[Page(?: \d+)?\]\W*\Z")  # at the foot of a memo's page
 _CLOSERS = "\"'”’)"
 # Questions that ask for more than yes or no.
@@ -62,7 +66,7 @@ class Line:
     """A statement of a passage, its original span on one line, and its row or list if it is one.
 
     A list is headed if nothing before it says that a list follows. `under` is the heading right
-    above a statement, or "".
+    above a statement, or the question that it replies to, or "".
     """
 
     text: str
@@ -176,6 +180,7 @@ def _drop_empty(question: str, found: Sequence[Statement]) -> list[Statement]:
         if not (
             each.text.endswith((":", "?"))
             or _PAGE.search(each.text)
+            or _CITES.match(each.text)
             or (each.is_headed and not is_list_asked)
             or Counter(terms(to_figures(_FIELD.sub("", each.text)))) <= known
         )
@@ -276,12 +281,14 @@ def lines(text: str) -> tuple[Line, ...]:
 def _iter_lines(text: str) -> Iterator[Line]:
     reader = TableReader(text)
     spans = list(_joined(text))
-    heading = under = ""
+    heading = under = asked = ""
 
     for number, (start, end) in enumerate(spans):
         span = text[start:end]
         heading, under = read_heading(span), heading
         source = " ".join(span.split())
+        if heading or _ASKED.match(span):
+            asked = "" if heading else source
         if "|" in span:
             yield from (Line(said, source, row) for said, row in reader.read(start, end))
         elif CAPTION.match(span):
@@ -294,7 +301,14 @@ def _iter_lines(text: str) -> Iterator[Line]:
             reader.pass_by(start, end)
             if not _LEADERS.search(span):
                 said = _iter_said(text, spans, number, source)
-                yield from (replace(line, under=under) for line in said)
+                yield from (_put_under(line, under, asked) for line in said)
+
+
+def _put_under(line: Line, heading: str, asked: str) -> Line:
+    """Return a line with the heading above it, or else as a reply to a question."""
+    if heading or not asked:
+        return replace(line, under=heading)
+    return replace(line, text=_REPLY.sub("", line.text), under=asked)
 
 
 def _iter_said(

@@ -30,6 +30,8 @@ _DIRECTIVE = re.compile(
     r"\A\s*+(?>(?:\{%[^%\n]{1,200}+%\}|\{:[^{}\n]{1,100}+\})\s*+)++\Z"
     r"|(?<=\))\{:[^{}\n]{1,100}+\}"
 )
+_QUOTED = re.compile(r"(?: {0,3}> ?)++")
+_ALERT = re.compile(r"\[!\w{1,20}\]\s*")
 _LIST_TAG = re.compile(r"<(/?)(ol|ul|li)\b([^<>]{0,200})>", re.IGNORECASE)
 _FIRST_TAGS = re.compile(
     r"[ \t]*(?:</?[ou]l\b[^<>]{0,200}>[ \t]*)*+<li\b[^<>]{0,200}>[ \t]*", re.IGNORECASE
@@ -64,7 +66,8 @@ class MarkdownLoader:
         if not source.keep_hidden:
             body, hidden = _without_comments(body)
             layout.leave_out(hidden)
-        first = _write(layout, _write_tables(_mark_items(_without_directives(body))))
+        body = _without_quote_marks(_without_directives(body))
+        first = _write(layout, _write_tables(_mark_items(body)))
         yield layout.document(source, "markdown", str(metadata.get("title") or first), metadata)
 
 
@@ -113,6 +116,27 @@ def _without_directives(body: str) -> str:
     '\nA note.\n\n[a](b)'
     """
     return "\n".join(line if code else _DIRECTIVE.sub("", line) for _, line, code in _lines(body))
+
+
+def _without_quote_marks(body: str) -> str:
+    r"""Return the text with block quotations as paragraphs of their own, without the label of any.
+
+    >>> _without_quote_marks("It says:\n> [!NOTE]\n> Keep it.\n\n```\n> make\n```")
+    'It says:\n\n\nKeep it.\n\n```\n> make\n```'
+    """
+    kept: list[str] = []
+    was_quoted = False
+    for _, line, code in _lines(body):
+        mark = None if code else _QUOTED.match(line)
+        begins, ends = bool(mark) and not was_quoted, was_quoted and not mark
+        # Below a quotation a line of dashes underlines nothing.
+        is_apart = begins or (ends and _SETEXT.fullmatch(line))
+        if is_apart and kept and kept[-1].strip():
+            kept.append("")
+        bare = line[mark.end() :] if mark else line
+        kept.append("" if mark and _ALERT.fullmatch(bare) else bare)
+        was_quoted = bool(mark)
+    return "\n".join(kept)
 
 
 def _mark_items(body: str) -> str:

@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterator
 
 from esrag.loading.decoding import decode, is_text
-from esrag.loading.layout import Layout
+from esrag.loading.layout import Layout, trim
+from esrag.loading.plain_headings import find_headings
 from esrag.records import Document, Source
+from esrag.text import normalise
 
 # A colour or another command to a terminal, as in logs.
 _COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
@@ -26,5 +28,8 @@ class PlainLoader:
         Raises: ParsingError if no encoding fits.
         """
         layout = Layout()
-        layout.add(_COLOUR.sub("", decode(source.data)))
+        text = trim(normalise(_COLOUR.sub("", decode(source.data))))
+        layout.add(text)
+        for start, level, title in find_headings(text):
+            layout.mark_heading(start, level, title)
         yield layout.document(source, "plain")

@@ -75,3 +75,22 @@ def test_a_listing_of_bytes_says_nothing():
     """Without a word of three letters nothing is a statement."""
     found = statements("What is 4f?", evidence(["4f 67 dc ea 97 f2 cf ce.", "4f is a byte."]))
     assert [one.text for one in found] == ["4f is a byte."]
+
+
+def test_a_reply_is_read_with_its_question():
+    """The "A:" before it is left out."""
+    text = "Q: Can I boil milk in the kettle?\n\nA: No, it burns at once.\n\nIt is for water."
+    found = statements("Is milk fine?", evidence([text]))
+    asked = "Q: Can I boil milk in the kettle?"
+
+    assert [(one.text, one.under) for one in found] == [
+        ("No, it burns at once.", asked),
+        ("It is for water.", asked),
+    ]
+
+
+def test_a_mere_citation_of_a_case_is_no_answer():
+    """It says nothing itself."""
+    text = "See, e. g., Kettle Co. v. Pan, 7 U. S. 1 (1803). The kettle wins in all cases."
+    found = statements("Who wins the case?", evidence([text]))
+    assert [one.text for one in found] == ["The kettle wins in all cases."]

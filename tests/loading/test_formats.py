@@ -87,6 +87,15 @@ def test_markdown_lists_and_rules_are_no_setext_headings(load_one):
     assert paths(load_one("a.md", "- item\n---\n\n---\n\n| a | b |\n|---|---|\n")) == []
 
 
+def test_markdown_quotations_are_paragraphs(load_one):
+    """They lose their marks, unless in code; a rule below one underlines nothing."""
+    document = load_one("a.md", "It says:\n> [!NOTE]\n> Keep\n> it dry.\n---\n\n```\n> make\n```\n")
+    assert document.text.split("\n") == [
+        *("It says:", "", "", "Keep", "it dry.", "", "---", "", "```", "> make", "```")
+    ]
+    assert paths(document) == []
+
+
 def test_rst_levels_follow_the_order_of_the_adornments(load_one):
     """The first adornment met is the outermost, with an overline it is another one.
 

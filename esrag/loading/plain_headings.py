@@ -1,0 +1,194 @@
+"""Headings of plain text: underlined, numbered, in capitals, above an indented text, or asked.
+
+Text has no marks for them, so a heading has to stand alone, be short, and look like a title.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from esrag.loading.layout import join_lines
+from esrag.loading.rst import headings as underlined
+
+MAX_TITLE, MAX_WORDS = 90, 14  # of a heading
+MAX_INDENT, MAX_NUMBERED_INDENT = 8, 4
+MAX_ASKED_LINES = 4
+ASKED_LEVEL = 9  # below all others
+
+_NUMBERED = re.compile(
+    r"(?P<number>\d{1,3}(?:\.\d{1,3}){0,5}|[A-Z](?:\.\d{1,3}){1,4}|Appendix [A-Z])\.?\s{1,4}"
+    r"(?P<title>.+)"
+)
+_TITLE = re.compile(r".*[^\W_][\"”)?]*")
+_BEGINS = re.compile(r"[^\W\d_a-z]|[\"“(]")  # a title
+_CAPITALS = re.compile(r"(?:[^\W_a-z]|[ ,.'’&():–-])+")
+_GAP = re.compile(r"\s{3,}|\.{4}|(?:\. ){3}|\|")  # of columns, or dots that lead to a page
+_ENDS_SENTENCE = re.compile(r"[.,;:!]\Z")
+_ASKED = re.compile(r"Q(?:uestion)?(?: ?\d{1,3})?[:.]\s+")
+
+Line = tuple[int, str]  # where it starts, and its text
+Heading = tuple[int, int, str]  # start, level, title
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A line that is not blank, with its neighbours: whether they are blank, and what follows."""
+
+    start: int
+    text: str
+    indent: int
+    is_after_blank: bool
+    is_before_blank: bool
+    indent_below: int
+
+    @property
+    def is_above_text(self) -> bool:
+        """Return whether the text below is indented further."""
+        return self.indent < self.indent_below
+
+
+def find_headings(text: str) -> list[Heading]:
+    r"""Return the headings of a text in order, as (start, level, title).
+
+    >>> find_headings("1. Keys\n\n   A key opens.\n\n  1.1. Sizes\n\n   Any.\n\nNOTES\n\nNone.")
+    [(0, 1, '1. Keys'), (26, 2, '1.1. Sizes'), (49, 1, 'NOTES')]
+    """
+    lines = _split(text)
+    placed = list(_place(lines))
+    asked = dict(_iter_asked(lines))
+    columns = _find_columns(lines)
+    found = {
+        start: (level, title.strip(" |"))
+        for start, level, title in underlined(lines)
+        if start not in columns
+    }
+    numbered = _drop_items(placed, {each.start: _read_number(each) for each in placed})
+    plain = _rank_indents([each for each in placed if _is_plain_heading(each)])
+
+    for marks in (numbered, plain, asked):
+        for start, mark in marks.items():
+            found.setdefault(start, mark)
+    return [(start, *found[start]) for start in sorted(found)]
+
+
+def _find_columns(lines: Sequence[Line]) -> set[int]:
+    """Return where lines with columns start, and the lines above them: headers, not headings."""
+    return {
+        start
+        for (start, line), (_, below) in pairwise([*lines, (0, "")])
+        if _GAP.search(line.strip(" |")) or _GAP.search(below.strip(" |"))
+    }
+
+
+def _split(text: str) -> list[Line]:
+    lines, start = [], 0
+    for line in text.split("\n"):
+        lines.append((start, line))
+        start += len(line) + 1
+    return lines
+
+
+def _place(lines: Sequence[Line]) -> Iterator[_Placed]:
+    """Yield the lines that are not blank, from the last to the first."""
+    indent_below, is_blank_below = 0, True
+    for number in range(len(lines) - 1, -1, -1):
+        start, line = lines[number]
+        bare = line.strip()
+        if bare:
+            indent = len(line) - len(line.lstrip())
+            yield _Placed(
+                start=start,
+                text=bare,
+                indent=indent,
+                is_after_blank=number == 0 or not lines[number - 1][1].strip(),
+                is_before_blank=is_blank_below,
+                indent_below=indent_below,
+            )
+            indent_below = indent
+        is_blank_below = not bare
+
+
+def _read_number(line: _Placed) -> tuple[int, str] | None:
+    """Return the level and title of a line with the number of a section; None for any other."""
+    found = _NUMBERED.fullmatch(line.text)
+    if not (found and line.is_after_blank and line.is_before_blank and _is_title(found["title"])):
+        return None
+    level = found["number"].count(".") + 1
+    if level == 1 and not (_BEGINS.match(found["title"]) or line.text.endswith("?")):
+        return None
+    most = 1 if level == 1 else MAX_NUMBERED_INDENT
+    return (level, join_lines(line.text)) if line.indent <= most else None
+
+
+def _drop_items(
+    placed: Sequence[_Placed], read: dict[int, tuple[int, str] | None]
+) -> dict[int, tuple[int, str]]:
+    """Return the numbered lines except those right before another of their level: mere items.
+
+    The last item of such a list is none either.
+    """
+    kept: dict[int, tuple[int, str]] = {}
+    below: tuple[int, str] | None = None
+    last = -1
+    for line in placed:
+        own = read[line.start]
+        if own and below and own[0] == below[0]:
+            kept.pop(last, None)
+        elif own:
+            kept[line.start] = own
+        below, last = own, line.start
+    return kept
+
+
+def _is_plain_heading(line: _Placed) -> bool:
+    """Return whether a line without a number is a heading: in capitals, or above indented text."""
+    is_apart = line.is_after_blank and line.indent <= MAX_INDENT
+    if not (is_apart and _BEGINS.match(line.text) and _is_title(line.text)):
+        return False
+    if _CAPITALS.fullmatch(line.text):
+        return line.is_before_blank or line.is_above_text
+    return line.is_before_blank and line.is_above_text
+
+
+def _is_title(text: str) -> bool:
+    """Return whether a line reads as a title.
+
+    >>> [_is_title(each) for each in ("How do I?", "A key opens it.", "Name     Size", "a lid")]
+    [True, False, False, True]
+    """
+    return (
+        len(text) <= MAX_TITLE
+        and len(text.split()) <= MAX_WORDS
+        and bool(_TITLE.fullmatch(text))
+        and not (_GAP.search(text) or _ENDS_SENTENCE.search(text))
+        and sum(map(str.isalpha, text)) >= len(text) / 2
+    )
+
+
+def _rank_indents(headings: Sequence[_Placed]) -> dict[int, tuple[int, str]]:
+    """Return headings with levels by their indent: 1 for none."""
+    indents = sorted({each.indent for each in headings} | {0})
+    return {
+        each.start: (indents.index(each.indent) + 1, join_lines(each.text)) for each in headings
+    }
+
+
+def _iter_asked(lines: Sequence[Line]) -> Iterator[tuple[int, tuple[int, str]]]:
+    r"""Yield the questions that stand alone, with their marks.
+
+    >>> dict(_iter_asked(_split("Q: Is it\n   a key?\n\nA: No.")))
+    {0: (9, 'Is it a key?')}
+    """
+    for number, (start, line) in enumerate(lines):
+        mark = _ASKED.match(line.lstrip())
+        if not mark:
+            continue
+        block: list[str] = []
+        for _, each in lines[number : number + MAX_ASKED_LINES]:
+            if not each.strip():
+                break
+            block.append(each)
+        title = join_lines(" ".join(block))[mark.end() :]
+        if title.endswith("?"):
+            yield start + len(line) - len(line.lstrip()), (ASKED_LEVEL, title)

@@ -1,0 +1,59 @@
+"""Headings of plain text."""
+
+import pytest
+
+
+def paths(document):
+    """The paths of a document's sections."""
+    return [section.path for section in document.sections]
+
+
+def test_numbered_headings_give_their_levels(load_one):
+    """The items of a numbered list, and lines with columns, are none."""
+    text = (
+        "Rules of the Club\n\n1. Members\n\n   All may join.\n\n"
+        "  1.1. Fees\n\n   They are paid.\n\n"
+        "   1. In May\n\n   2. In June\n\n2. Votes\n\n   All vote.\n\n"
+        "3 Contents . . . . . 7\n\n   Text.\n\nA.1 Old rules\n\n   None.\n"
+    )
+    assert paths(load_one("a.txt", text)) == [
+        ("1. Members",),
+        ("1. Members", "1.1. Fees"),
+        ("2. Votes",),
+        ("2. Votes", "A.1 Old rules"),
+    ]
+
+
+def test_lines_above_an_indented_text_are_headings(load_one):
+    """Those in capitals need no blank line below; sentences and page heads are none."""
+    text = (
+        "NAME\n       kettle - boils water\n\nIn general\n\n   It boils.\n\n"
+        "  Of the lid\n\n   It shuts.\n\nRFC 7             Kettles            May 2020\n\n"
+        "   It goes on.\n\nIt ends here.\n\n   Yes."
+    )
+    assert paths(load_one("a.txt", text)) == [
+        ("NAME",),
+        ("In general",),
+        ("In general", "Of the lid"),
+    ]
+
+
+def test_underlined_lines_are_headings(load_one):
+    """But not the header of a table."""
+    text = "Kettles\n=======\n\nUse\n---\nBoil.\n\nName      Size\n---------------\nred       5 l\n"
+    assert paths(load_one("a.txt", text)) == [("Kettles",), ("Kettles", "Use")]
+
+
+def test_questions_are_headings_of_their_answers(load_one):
+    """They may go on in the next line."""
+    text = "Q: Can I boil\n   milk in it?\n\nA: No, it burns.\n\nQ: Why?\n\nA: It is sweet.\n"
+    assert paths(load_one("a.txt", text)) == [("Can I boil milk in it?",), ("Why?",)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["A note to all.\n\nSee you.", "1. Tea\n\n2. Milk\n\n3. Water", "a\n\n  b\n\n    c", "Q: Why"],
+)
+def test_other_text_has_no_headings(load_one, text):
+    """A list or a letter has no sections."""
+    assert paths(load_one("a.txt", text)) == []
