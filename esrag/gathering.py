@@ -23,7 +23,7 @@ from esrag.evidence.counts import find_default, lacks_asked_number
 from esrag.evidence.first_cells import answer_first_cells, with_tables
 from esrag.evidence.imprint import answer_author, answer_date
 from esrag.evidence.open_lists import with_open_lists
-from esrag.evidence.quantities import gives_other_units, lacks_asked_unit
+from esrag.evidence.quantities import gives_other_kind, lacks_asked_unit
 from esrag.evidence.selection import EvidenceBudget, compress_evidence
 from esrag.evidence.statements import statements
 from esrag.evidence.step_headings import answer_procedure, with_procedure
@@ -128,8 +128,8 @@ def _find_cells(
         cells = answer_first_cells(question, evidence, _look_around(context))
     for answer in (answer_author, answer_date):
         cells = cells if cells.found else answer(question, evidence, stated)
-    is_in_other_units = any(gives_other_units(question, text) for _, text in cells.found)
-    return NO_CELLS if is_in_other_units else cells
+    is_of_other_kind = any(gives_other_kind(question, text) for _, text in cells.found)
+    return NO_CELLS if is_of_other_kind else cells
 
 
 def _is_unknown(question: str, evidence: Sequence[Evidence]) -> bool:

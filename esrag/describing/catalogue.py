@@ -31,6 +31,7 @@ MAX_NAME = 100  # characters of a document's name
 HEAD_CHUNKS = 6  # where a document without a title is looked through for a name
 DEPTH = 100  # hits in which documents on a topic are looked for
 MAX_HITS = 3  # of a document that count, so that a long document does not push others out
+MIN_WORDS = 0.5  # share of the topic's words
 MIN_SHARE = 0.3  # of the best document's score, which a document on the topic has
 RANK_CONSTANT = 60
 ON_TOPIC = 0.55  # confidence of a list of documents that have the words of a topic
@@ -129,7 +130,7 @@ def _pages(document: StoredDocument) -> str:
 def _list_on_topic(
     asked: DocumentQuestion, context: Context, where: Filter | None
 ) -> Description | None:
-    """Return one line per document with a passage that has all words of the topic."""
+    """Return one line per document whose passages have most words of the topic."""
     wanted = frozenset(terms(asked.about))
     deep = context.with_settings({"retrieval.k": DEPTH})
     found = retrieve(asked.about, deep, where) if wanted else SearchResult((), "records")
@@ -150,7 +151,7 @@ def _list_on_topic(
         and (not asked.format or _has_format(documents[doc_id], asked.format))
     ]
     entries = sorted(entries, key=lambda entry: -entry.score)[:MAX_ON_TOPIC]
-    note = f"documents with passages that have the words of {asked.about!r}"
+    note = f"documents with passages that have most words of {asked.about!r}"
     if not entries:
         return None
     return replace(_listing(entries, (note,), found), confidence=ON_TOPIC)
@@ -184,20 +185,24 @@ def _entry_of_value(
 
 
 def _rank(hits: Sequence[Hit], wanted: frozenset[str]) -> tuple[dict[str, Chunk], dict[str, float]]:
-    """Return the best passage and the score of each document whose hits have all the words."""
-    by_document: dict[str, list[tuple[int, Chunk, set[str]]]] = {}
-    for rank, hit in enumerate(hits, 1):
-        chunk = hit.chunk
-        found = set(wanted.intersection(terms(f"{chunk.title}\n{chunk.section}\n{chunk.text}")))
-        by_document.setdefault(chunk.doc_id, []).append((rank, chunk, found))
+    """Return the best passage and the score of each document whose hits have most of the words.
+
+    Documents without a word count less: "backup programs" are also called tools.
+    """
+    chunks = [hit.chunk for hit in hits]
+    held = [set(terms(f"{one.title}\n{one.section}\n{one.text}")) & wanted for one in chunks]
+    by_document: dict[str, list[int]] = {}
+    for place, chunk in enumerate(chunks):
+        by_document.setdefault(chunk.doc_id, []).append(place)
 
     best: dict[str, Chunk] = {}
     scores: dict[str, float] = {}
-    for doc_id, found_in in by_document.items():
-        if set().union(*(found for _, _, found in found_in)) == wanted:
-            best[doc_id] = max(found_in, key=lambda one: len(one[2]))[1]
-            scores[doc_id] = sum(1 / (RANK_CONSTANT + rank) for rank, _, _ in found_in[:MAX_HITS])
-
+    for doc_id, places in by_document.items():
+        share = len(set().union(*(held[place] for place in places))) / (len(wanted) or 1)
+        if share >= MIN_WORDS:
+            best[doc_id] = chunks[max(places, key=lambda place: len(held[place]))]
+            near = sum(1 / (RANK_CONSTANT + 1 + place) for place in places[:MAX_HITS])
+            scores[doc_id] = near * share
     return best, scores
 
 

@@ -21,6 +21,7 @@ _MONEY = re.compile(
     r"\b(?:costs?|charges?|charged|fees?|prices?|priced|salar(?:y|ies)|wages?|paid)\b",
     re.IGNORECASE,
 )
+_TRUTH = re.compile(r": (?:true|false)\W*\Z", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\bhow many ([a-z]+)\b", re.IGNORECASE)
 _FAMILIES = {
     "time": ("second", "minute", "hour", "day", "week", "month", "year"),
@@ -50,12 +51,16 @@ def lacks_asked_unit(question: str, statements: Sequence[Statement]) -> bool:
     return not any(_has_unit(wanted, each) for each in near)
 
 
-def gives_other_units(question: str, text: str) -> bool:
-    """Return whether a question asks for a unit, and a text has others only.
+def gives_other_kind(question: str, text: str) -> bool:
+    """Return whether a question asks for a number, and a text has other units or true or false.
 
-    >>> gives_other_units("How many seconds does it take?", "key: 32 bytes")
+    >>> gives_other_kind("How many seconds does it take?", "key: 32 bytes")
+    True
+    >>> gives_other_kind("How much time does it take by default?", "index.knn, Default: false")
     True
     """
+    if read_question(question).kind == "count" and _TRUTH.search(text):
+        return True
     wanted = _asked_family(question)
     given = {_find_family(use.unit) for use in uses(to_figures(text)) if use.unit}
     return bool(wanted and given) and wanted not in {"money", *given}

@@ -26,6 +26,10 @@ _ARE_HERE = (
     rf"|does {_HERE} (?:have|hold|contain|include|cover))"
 )
 _ON = r"(?:about|on|regarding|concerning|related to|dealing with)"
+_DEAL_WITH = (
+    r"(?:(?:are|is|talks?|speaks?) (?:all )?about"
+    r"|deals? with|discuss(?:es)?|mentions?|covers?|describes?)"
+)
 # Not "on which the court relied": a clause belongs to a question about contents.
 _TOPIC = r"(?P<about>(?!(?:which|what|whom|whose|that|how|where|when|it|them)\b)\S.*)"
 _POLITE = r"(?:(?:please|kindly|can you|could you|would you) )*"
@@ -42,6 +46,7 @@ _RULES: tuple[tuple[Wanted | None, str], ...] = (
     ("count", rf"how many {_DOCUMENTS} {_YOU_HAVE} {_ON} {_TOPIC}"),
     ("list", rf"(?:which|what) {_DOCUMENTS} (?:{_YOU_HAVE}|{_ARE_HERE})(?: {_ON} {_TOPIC})?"),
     ("list", rf"(?:which|what) (?:of (?:the|your) )?{_DOCUMENTS} are there(?: about {_TOPIC})?"),
+    ("list", rf"(?:which|what) (?:of (?:the|these|your|my) )?{_DOCUMENTS} {_DEAL_WITH} {_TOPIC}"),
     ("list", rf"(?:what|which) (?P<about>\S.{{0,80}}?) {_ARE_HERE}"),
     ("list", rf"what(?:'s| is) (?:in|part of) {_HERE}|what does {_HERE} (?:have|contain|cover)"),
     ("list", rf"what(?:'s| is) {_HERE} about|what are your {_DOCUMENTS}"),
@@ -107,6 +112,8 @@ def read_document_question(question: str) -> DocumentQuestion | None:
 
     >>> read_document_question("Summarise FIPS 203 in two sentences.").about
     'FIPS 203'
+    >>> read_document_question("Which of these documents are about salt?").about
+    'salt'
     >>> read_document_question("How many pages may a brief have?")
     """
     if len(question) > MAX_CHARACTERS:
