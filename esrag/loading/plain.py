@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.layout import Layout, trim
-from esrag.loading.plain_headings import find_headings
+from esrag.loading.plain_headings import find_headings, find_title
 from esrag.records import Document, Source
 from esrag.text import normalise
 
@@ -32,4 +32,4 @@ class PlainLoader:
         layout.add(text)
         for start, level, title in find_headings(text):
             layout.mark_heading(start, level, title)
-        yield layout.document(source, "plain")
+        yield layout.document(source, "plain", find_title(text))

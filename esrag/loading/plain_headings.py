@@ -1,4 +1,6 @@
-"""Headings of plain text: underlined, numbered, in capitals, above an indented text, or asked.
+"""The title of plain text, and its headings.
+
+These are underlined, numbered, in capitals, above an indented text, or questions.
 
 Text has no marks for them, so a heading has to stand alone, be short, and look like a title.
 """
@@ -14,6 +16,8 @@ from esrag.loading.rst import headings as underlined
 MAX_TITLE, MAX_WORDS = 90, 14  # of a heading
 MAX_INDENT, MAX_NUMBERED_INDENT = 8, 4
 MAX_ASKED_LINES = 4
+MAX_HEAD, MAX_TITLE_BLOCK = 5_000, 3  # characters and blocks in which a title is looked for
+CENTRED = 8  # least indent
 ASKED_LEVEL = 9  # below all others
 
 _NUMBERED = re.compile(
@@ -21,6 +25,8 @@ _NUMBERED = re.compile(
     r"(?P<title>.+)"
 )
 _TITLE = re.compile(r".*[^\W_][\"”)?]*")
+_BLANK = re.compile(r"\n(?:[^\S\n]*\n)+")
+_RULE = re.compile(r"[\W_]*")
 _BEGINS = re.compile(r"[^\W\d_a-z]|[\"“(]")  # a title
 _CAPITALS = re.compile(r"(?:[^\W_a-z]|[ ,.'’&():–-])+")
 _GAP = re.compile(r"\s{3,}|\.{4}|(?:\. ){3}|\|")  # of columns, or dots that lead to a page
@@ -79,6 +85,26 @@ def _find_columns(lines: Sequence[Line]) -> set[int]:
         for (start, line), (_, below) in pairwise([*lines, (0, "")])
         if _GAP.search(line.strip(" |")) or _GAP.search(below.strip(" |"))
     }
+
+
+def find_title(text: str) -> str:
+    r"""Return the title of a text, "" without one: its first line if that stands alone.
+
+    Or the first centred line above the text, as in a memo with names and a date at the top.
+
+    >>> find_title("To: all\nFrom: me\n\n             Of Kettles\n\nThey boil.")
+    'Of Kettles'
+    >>> find_title("Kettles\n=======\n\nThey boil."), find_title("They boil.\n\nAlways.")
+    ('Kettles', '')
+    """
+    blocks = [block for block in _BLANK.split(text[:MAX_HEAD]) if block.strip()]
+    for number, block in enumerate(blocks[:MAX_TITLE_BLOCK]):
+        shown = [line for line in block.split("\n") if not _RULE.fullmatch(line)]
+        title = "\n".join(shown).strip(" |")
+        is_placed = number == 0 or len(block) - len(block.lstrip()) >= CENTRED
+        if is_placed and len(shown) == 1 and _BEGINS.match(title) and _is_title(title):
+            return join_lines(title)
+    return ""
 
 
 def _split(text: str) -> list[Line]:
