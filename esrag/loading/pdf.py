@@ -17,7 +17,7 @@ from esrag.loading.running_heads import (
     find_running_titles,
     without_running_lines,
 )
-from esrag.loading.typography import Line, find_headings, measure_lines
+from esrag.loading.typography import Line, find_headings, find_title, measure_lines
 from esrag.records import Document, Page, Source
 from esrag.text import format_count, normalise
 
@@ -84,6 +84,7 @@ class PdfLoader:
         lines = [normalise(text).split("\n") for text in without_hyphens(texts)]
         _write_pages(layout, without_running_lines(lines))
         title = clean_title(properties.get("Title", "")) or find_running_title(lines)
+        title = title or find_title(pages[0].lines)
         author = properties.get("Author", "")
         document = layout.document(source, "pdf", title, {"author": author})
         marks = outline or find_headings([page.lines for page in pages])
@@ -96,7 +97,7 @@ class PdfLoader:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """A page's text, how many hidden characters it lacks, and its lines if headings are wanted."""
+    """A page's text, how many hidden characters it lacks, and its lines if these are wanted."""
 
     text: str
     hidden: int
@@ -106,7 +107,8 @@ class _Page:
 def _read(source: Source) -> tuple[list[_Page], Marks, Mapping[str, str]]:
     """Return the pages, the outline and the properties.
 
-    An outline that marks few of the pages is ignored, and then the pages have lines.
+    An outline that marks few of the pages is ignored, and then all pages have lines. The first one
+    always has.
 
     Raises: ParsingError.
     """
@@ -115,7 +117,8 @@ def _read(source: Source) -> tuple[list[_Page], Marks, Mapping[str, str]]:
         if len(outline) * _MARKED < len(pdf):
             outline = []
         pages = [
-            _read_page(pdf, index, source, with_lines=not outline) for index in range(len(pdf))
+            _read_page(pdf, index, source, with_lines=not (outline and index))
+            for index in range(len(pdf))
         ]
         return pages, outline, pdf.get_metadata_dict()
 

@@ -71,9 +71,9 @@ def find_running_title(pages: Sequence[Sequence[str]]) -> str:
     first = [join_lines(line) for page in pages[:_FIRST] for line in page]
     split = _split(pages)
     bare = Counter(join_lines(_NUMBER.sub(" ", head)) for heads, _ in split for head in heads)
-    known = {word for _, body in split[:_FIRST] for line in body for word in line.split()}
+    known = {word for _, body in split[:_FIRST] for line in body for word in _words(line)}
     shortened = sorted(
-        (line for line in bare if len(line.split()) > 1 and known.issuperset(line.split())),
+        (line for line in bare if len(line.split()) > 1 and known.issuperset(_words(line))),
         key=lambda line: (-bare[line], line),
     )
     titles = (
@@ -84,6 +84,11 @@ def find_running_title(pages: Sequence[Sequence[str]]) -> str:
         and _count_pages(line, pages) < _MIN_PAGES
     )
     return next(titles, "")
+
+
+def _words(line: str) -> list[str]:
+    """Return the words of a line without the commas and full stops at their ends."""
+    return [word.rstrip(",.") for word in line.split()]
 
 
 def _count_pages(line: str, pages: Sequence[Sequence[str]]) -> int:

@@ -88,6 +88,27 @@ def measure_lines(page: Any, text: str, marked: str) -> list[Line]:
     return lines
 
 
+def find_title(first: Sequence[Line]) -> str:
+    """Return the lines of the first page that are set largest, if they follow each other.
+
+    Among several that are set alike, none can be told to be the title.
+
+    >>> small, large = Style(10, False), Style(20, False)
+    >>> find_title([Line("Of Kettles", large), Line("and Pans", large), Line("1950", small)])
+    'Of Kettles and Pans'
+    >>> find_title([Line("Report", large), Line("by me", small), Line("Kettles", large)])
+    ''
+    """
+    sizes = [line.style.size if line.style else 0.0 for line in first]
+    largest = max(sizes, default=0.0)
+    own = [number for number, size in enumerate(sizes) if size == largest]
+    is_apart = len(own) < len(first) and own[-1] - own[0] < len(own) <= MAX_LINES
+    if not is_apart or largest < LARGER * sorted(sizes)[-len(own) - 1]:
+        return ""
+    title = join_lines(normalise(" ".join(first[n].text for n in own).replace(HYPHEN, "")))
+    return title if is_heading(title) else ""
+
+
 def find_headings(pages: Sequence[Sequence[Line]]) -> list[tuple[int, int, str]]:
     """Return the headings of a document as (page index, level from 1, title), in order."""
     body = _find_body(pages)

@@ -161,6 +161,21 @@ def test_a_running_head_that_the_first_pages_have_is_the_title():
     assert load([text((BODY, "On kettles"))] * 4).title == ""
 
 
+def test_the_largest_lines_of_the_first_page_are_the_title():
+    """If they follow each other; a running head that says it goes first."""
+    large = [(LARGE, "On kettles"), (LARGE, "and pans")]
+    assert load([text((BODY, "1950"), *large[:1]), text(*large[1:])]).title == "On kettles"
+    assert load([[*large, *text((BODY, "1950"))]]).title == "On kettles and pans"
+    assert load([text(*large)]).title == ""
+
+
+def test_a_running_head_may_lack_a_comma_of_the_title():
+    """The cover may say more between the names."""
+    pages = [[(BODY, f"{n} KETTLES, INC. v. PAN"), (BODY, "x" * n)] for n in range(2, 8)]
+    cover = [(BODY, "KETTLES, INC., et al. v. PAN"), (BODY, "y")]
+    assert load([cover, *pages]).title == "KETTLES, INC. v. PAN"
+
+
 @pytest.mark.parametrize(("line", "title"), [("On red kettles", "On kettles"), ("On pots", "")])
 def test_a_running_head_may_shorten_the_title(line, title):
     """If the first pages have all its words."""
