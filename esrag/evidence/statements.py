@@ -48,6 +48,7 @@ _FIELD = re.compile(r"\A[A-Z][\w-]{1,20}: +(?=\S)")  # "Title: A File"
 _WORD = re.compile(r"[^\W\d_]{3}")  # without one it is a listing of bytes, say
 _EMPTY = re.compile(r"\A[A-Z][\w-]{1,20}:\s*\Z")
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
+_NOTES = re.compile(r"\A(?:\[\d{1,3}\])+\s+(?=[A-Z])")  # of the sentence before
 # A term, and its definition below it: indented or, as in Markdown, after a colon.
 _DEFINITION = re.compile(r"\A([^\n|]{1,60})\n([^\S\n]{2,}|:[^\S\n]+)(?=[A-Z]|means )")
 _ASKED = re.compile(r"Q(?:uestion)?(?: ?\d{1,3})?[:.]\s.*\?\s*\Z", re.DOTALL)
@@ -223,10 +224,10 @@ def strip_markers(text: str) -> str:
 def to_line(text: str) -> str:
     r"""Return a statement on one line, without its bullet and the markers of the document itself.
 
-    >>> to_line("- It boils\nin three minutes [c4].")
-    'It boils in three minutes (c4).'
+    >>> to_line("- It boils\nin three minutes [c4]."), to_line("[24][25] It is hot.")
+    ('It boils in three minutes (c4).', 'It is hot.')
     """
-    return _join_lines(_BULLET.sub("", text))
+    return _join_lines(_NOTES.sub("", _BULLET.sub("", text)))
 
 
 def _join_lines(text: str) -> str:

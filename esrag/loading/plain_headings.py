@@ -78,15 +78,6 @@ def find_headings(text: str) -> list[Heading]:
     return [(start, *found[start]) for start in sorted(found)]
 
 
-def _find_columns(lines: Sequence[Line]) -> set[int]:
-    """Return where lines with columns start, and the lines above them: headers, not headings."""
-    return {
-        start
-        for (start, line), (_, below) in pairwise([*lines, (0, "")])
-        if _GAP.search(line.strip(" |")) or _GAP.search(below.strip(" |"))
-    }
-
-
 def find_title(text: str) -> str:
     r"""Return the title of a text, "" without one: its first line if that stands alone.
 
@@ -105,6 +96,15 @@ def find_title(text: str) -> str:
         if is_placed and len(shown) == 1 and _BEGINS.match(title) and _is_title(title):
             return join_lines(title)
     return ""
+
+
+def _find_columns(lines: Sequence[Line]) -> set[int]:
+    """Return where lines with columns start, and the lines above them: headers, not headings."""
+    return {
+        start
+        for (start, line), (_, below) in pairwise([*lines, (0, "")])
+        if _GAP.search(line.strip(" |")) or _GAP.search(below.strip(" |"))
+    }
 
 
 def _split(text: str) -> list[Line]:
