@@ -130,7 +130,7 @@ def _pages(document: StoredDocument) -> str:
 def _list_on_topic(
     asked: DocumentQuestion, context: Context, where: Filter | None
 ) -> Description | None:
-    """Return one line per document whose passages have most words of the topic."""
+    """Return one line per document whose passages have half of the topic's words."""
     wanted = frozenset(terms(asked.about))
     deep = context.with_settings({"retrieval.k": DEPTH})
     found = retrieve(asked.about, deep, where) if wanted else SearchResult((), "records")
@@ -151,7 +151,7 @@ def _list_on_topic(
         and (not asked.format or _has_format(documents[doc_id], asked.format))
     ]
     entries = sorted(entries, key=lambda entry: -entry.score)[:MAX_ON_TOPIC]
-    note = f"documents with passages that have most words of {asked.about!r}"
+    note = f"documents with passages that have at least half of the words of {asked.about!r}"
     if not entries:
         return None
     return replace(_listing(entries, (note,), found), confidence=ON_TOPIC)
@@ -185,7 +185,7 @@ def _entry_of_value(
 
 
 def _rank(hits: Sequence[Hit], wanted: frozenset[str]) -> tuple[dict[str, Chunk], dict[str, float]]:
-    """Return the best passage and the score of each document whose hits have most of the words.
+    """Return the best passage and the score of each document whose hits have half of the words.
 
     Documents without a word count less: "backup programs" are also called tools.
     """

@@ -15,9 +15,9 @@ class Statement:
     the passage. `source` is the original text on one line; a row's text adds the table's caption
     and header. A list has a number of `items`, and those that `more` passages go on with, by their
     keys; it is headed if nothing before it says that a list follows. `under` is the heading right
-    above, and `defines` says that the statement, or its heading, begins with what the question
-    wants to have defined. `reading` is the score of the reader, about -11 to 7, if it read the
-    statement.
+    above, or the question that it replies to, and `defines` says that the statement, or its
+    heading, begins with what the question wants to have defined. `reading` is the score of the
+    reader, about -11 to 7, if it read the statement.
     """
 
     key: str

@@ -17,7 +17,7 @@ from esrag.evidence.labels import drop_other_members
 from esrag.evidence.quantities import drop_other_quantities
 from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows, parse_named_row
 from esrag.records import Chunk, Evidence
-from esrag.text import ITEM, block_spans, drop_number, sentence_spans
+from esrag.text import ASKED, ITEM, block_spans, drop_number, sentence_spans
 from esrag.text.figures import to_figures
 from esrag.text.lists import (
     MAX_CHARACTERS,
@@ -51,7 +51,6 @@ _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
 _NOTES = re.compile(r"\A(?:\[\d{1,3}\])+\s+(?=[A-Z])")  # of the sentence before
 # A term, and its definition below it: indented or, as in Markdown, after a colon.
 _DEFINITION = re.compile(r"\A([^\n|]{1,60})\n([^\S\n]{2,}|:[^\S\n]+)(?=[A-Z]|means )")
-_ASKED = re.compile(r"Q(?:uestion)?(?: ?\d{1,3})?[:.]\s.*\?\s*\Z", re.DOTALL)
 _REPLY = re.compile(r"\AA(?:nswer)?[:.]\s+")
 # A case that is cited, such as "See Smith v. Jones, 3 U. S. 5 (1797)."
 _CITES = re.compile(r"(?:but )?(?:see|cf\.|accord|compare)[ ,].{1,120} v\. ", re.IGNORECASE)
@@ -288,7 +287,7 @@ def _iter_lines(text: str) -> Iterator[Line]:
         span = text[start:end]
         heading, under = read_heading(span), heading
         source = " ".join(span.split())
-        if heading or _ASKED.match(span):
+        if heading or (ASKED.match(span) and span.endswith("?")):
             asked = "" if heading else source
         if "|" in span:
             yield from (Line(said, source, row) for said, row in reader.read(start, end))

@@ -13,6 +13,8 @@ from esrag.records import Document, Page, Scalar, Section, Source, Span
 from esrag.text import normalise
 from esrag.text.captions import is_title, read_caption
 
+Line = tuple[int, str]  # where it starts, and its text
+
 _PARAGRAPH = "\n\n"
 _OWN_FIELDS = {"chunk_id", "doc_id", "folder", "keywords", "kind", "page", "section", "source"}
 _MAX_RECENT, _MAX_SHOWN = 4, 1_000  # pieces, and characters of each, that may be a table's caption
@@ -201,6 +203,15 @@ def trim(text: str) -> str:
     The indent of the first line stays.
     """
     return text.strip("\n").rstrip()
+
+
+def split_lines(text: str) -> list[Line]:
+    """Return the lines, each with its start."""
+    lines, start = [], 0
+    for line in text.split("\n"):
+        lines.append((start, line))
+        start += len(line) + 1
+    return lines
 
 
 def count_characters(text: str) -> int:

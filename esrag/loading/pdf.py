@@ -83,8 +83,11 @@ class PdfLoader:
         layout.leave_out(hidden)
         lines = [normalise(text).split("\n") for text in without_hyphens(texts)]
         _write_pages(layout, without_running_lines(lines))
-        title = clean_title(properties.get("Title", "")) or find_running_title(lines)
-        title = title or find_title(pages[0].lines)
+        title = (
+            clean_title(properties.get("Title", ""))
+            or find_running_title(lines)
+            or find_title(pages[0].lines)
+        )
         author = properties.get("Author", "")
         document = layout.document(source, "pdf", title, {"author": author})
         marks = outline or find_headings([page.lines for page in pages])

@@ -8,10 +8,10 @@ Text has no marks for them, so a heading has to stand alone, be short, and look 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from esrag.loading.layout import join_lines
+from esrag.loading.layout import Line, join_lines, split_lines
 from esrag.loading.rst import headings as underlined
+from esrag.text import ASKED
 
 MAX_TITLE, MAX_WORDS = 90, 14  # of a heading
 MAX_INDENT, MAX_NUMBERED_INDENT = 8, 4
@@ -24,16 +24,13 @@ _NUMBERED = re.compile(
     r"(?P<number>\d{1,3}(?:\.\d{1,3}){0,5}|[A-Z](?:\.\d{1,3}){1,4}|Appendix [A-Z])\.?\s{1,4}"
     r"(?P<title>.+)"
 )
-_TITLE = re.compile(r".*[^\W_][\"”)?]*")
+_TITLE = re.compile(r".*[^\W_][\"”)?]*")  # it ends no sentence, unless it asks
 _BLANK = re.compile(r"\n(?:[^\S\n]*\n)+")
 _RULE = re.compile(r"[\W_]*")
 _BEGINS = re.compile(r"[^\W\d_a-z]|[\"“(]")  # a title
 _CAPITALS = re.compile(r"(?:[^\W_a-z]|[ ,.'’&():–-])+")
 _GAP = re.compile(r"\s{3,}|\.{4}|(?:\. ){3}|\|")  # of columns, or dots that lead to a page
-_ENDS_SENTENCE = re.compile(r"[.,;:!]\Z")
-_ASKED = re.compile(r"Q(?:uestion)?(?: ?\d{1,3})?[:.]\s+")
 
-Line = tuple[int, str]  # where it starts, and its text
 Heading = tuple[int, int, str]  # start, level, title
 
 
@@ -60,14 +57,14 @@ def find_headings(text: str) -> list[Heading]:
     >>> find_headings("1. Keys\n\n   A key opens.\n\n  1.1. Sizes\n\n   Any.\n\nNOTES\n\nNone.")
     [(0, 1, '1. Keys'), (26, 2, '1.1. Sizes'), (49, 1, 'NOTES')]
     """
-    lines = _split(text)
+    lines = split_lines(text)
     placed = list(_place(lines))
     asked = dict(_iter_asked(lines))
-    columns = _find_columns(lines)
+    places = {start: number for number, (start, _) in enumerate(lines)}
     found = {
         start: (level, title.strip(" |"))
         for start, level, title in underlined(lines)
-        if start not in columns
+        if not _has_columns(lines[places[start] : places[start] + 2])
     }
     numbered = _drop_items(placed, {each.start: _read_number(each) for each in placed})
     plain = _rank_indents([each for each in placed if _is_plain_heading(each)])
@@ -98,21 +95,9 @@ def find_title(text: str) -> str:
     return ""
 
 
-def _find_columns(lines: Sequence[Line]) -> set[int]:
-    """Return where lines with columns start, and the lines above them: headers, not headings."""
-    return {
-        start
-        for (start, line), (_, below) in pairwise([*lines, (0, "")])
-        if _GAP.search(line.strip(" |")) or _GAP.search(below.strip(" |"))
-    }
-
-
-def _split(text: str) -> list[Line]:
-    lines, start = [], 0
-    for line in text.split("\n"):
-        lines.append((start, line))
-        start += len(line) + 1
-    return lines
+def _has_columns(lines: Sequence[Line]) -> bool:
+    """Return whether one of the lines has columns: the header of a table is no heading."""
+    return any(_GAP.search(line.strip(" |")) for _, line in lines)
 
 
 def _place(lines: Sequence[Line]) -> Iterator[_Placed]:
@@ -152,7 +137,7 @@ def _drop_items(
 ) -> dict[int, tuple[int, str]]:
     """Return the numbered lines except those right before another of their level: mere items.
 
-    The last item of such a list is none either.
+    The last item of such a list is none either. The lines come from the last to the first.
     """
     kept: dict[int, tuple[int, str]] = {}
     below: tuple[int, str] | None = None
@@ -187,7 +172,7 @@ def _is_title(text: str) -> bool:
         len(text) <= MAX_TITLE
         and len(text.split()) <= MAX_WORDS
         and bool(_TITLE.fullmatch(text))
-        and not (_GAP.search(text) or _ENDS_SENTENCE.search(text))
+        and not _GAP.search(text)
         and sum(map(str.isalpha, text)) >= len(text) / 2
     )
 
@@ -203,11 +188,11 @@ def _rank_indents(headings: Sequence[_Placed]) -> dict[int, tuple[int, str]]:
 def _iter_asked(lines: Sequence[Line]) -> Iterator[tuple[int, tuple[int, str]]]:
     r"""Yield the questions that stand alone, with their marks.
 
-    >>> dict(_iter_asked(_split("Q: Is it\n   a key?\n\nA: No.")))
+    >>> dict(_iter_asked(split_lines("Q: Is it\n   a key?\n\nA: No.")))
     {0: (9, 'Is it a key?')}
     """
     for number, (start, line) in enumerate(lines):
-        mark = _ASKED.match(line.lstrip())
+        mark = ASKED.match(line.lstrip())
         if not mark:
             continue
         block: list[str] = []

@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.inline import add_without_marks, strip_rst_marks
-from esrag.loading.layout import Layout, join_lines, trim
+from esrag.loading.layout import Layout, Line, join_lines, split_lines, trim
 from esrag.loading.rst_tables import write_rows
 from esrag.records import Document, Source, Span
 from esrag.text import normalise
@@ -20,8 +20,6 @@ _SIMPLE_BORDER = re.compile(r"\s*=+(?: +=+)+\s*")
 _MAX_ABOVE = 1000  # characters above a table in which its caption is looked for
 _SURE_ADORNMENT = 4  # docutils takes one that is shorter than its title from here on
 
-Line = tuple[int, str]
-
 
 class RstLoader:
     """reStructuredText; heading levels are in the order in which the adornments are met."""
@@ -33,7 +31,7 @@ class RstLoader:
     def load(self, source: Source) -> Iterator[Document]:
         """Yield one document; a field list at its top, as in a PEP, becomes metadata."""
         text, written = _write_tables(trim(normalise(decode(source.data))))
-        lines = _lines(text)
+        lines = split_lines(text)
         layout = Layout()
         found = list(headings(lines))
         spans = sorted([*written, *tables(lines)], key=lambda span: span.start)
@@ -52,7 +50,7 @@ def _write_tables(text: str) -> tuple[str, list[Span]]:
     spans: list[Span] = []
     done = length = 0
 
-    for table in tables(_lines(text)):
+    for table in tables(split_lines(text)):
         before = text[max(table.start - _MAX_ABOVE, done) : table.start]
         above = [line.strip() for line in before.split("\n") if line.strip()]
         written = write_rows(text[table.start : table.end], strip_rst_marks, read_caption(above))
@@ -182,12 +180,3 @@ def read_top_fields(lines: Sequence[Line]) -> dict[str, str]:
             return {}
 
     return fields
-
-
-def _lines(text: str) -> list[Line]:
-    """Return the lines, each with its start."""
-    lines, start = [], 0
-    for line in text.split("\n"):
-        lines.append((start, line))
-        start += len(line) + 1
-    return lines

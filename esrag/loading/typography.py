@@ -105,7 +105,7 @@ def find_title(first: Sequence[Line]) -> str:
     is_apart = len(own) < len(first) and own[-1] - own[0] < len(own) <= MAX_LINES
     if not is_apart or largest < LARGER * sorted(sizes)[-len(own) - 1]:
         return ""
-    title = join_lines(normalise(" ".join(first[n].text for n in own).replace(HYPHEN, "")))
+    title = _join([first[n].text for n in own])
     return title if is_heading(title) else ""
 
 
@@ -223,10 +223,15 @@ def _iter_headings(page: int, lines: Sequence[Line], body: Style) -> Iterator[_H
     for (style, texts), (_, after) in pairwise([*runs, (None, [""])]):
         parts = [*_split_run(texts)] if style else []
         for part in parts:
-            title = join_lines(normalise(" ".join(part).replace(HYPHEN, "")))
+            title = _join(part)
             goes_on = part is parts[-1] and after[0][:1].islower()
             if style and len(part) <= MAX_LINES and is_heading(title) and not goes_on:
                 yield _Heading(page=page, title=title, style=style, depth=_depth(title))
+
+
+def _join(texts: Sequence[str]) -> str:
+    """Return the lines of a heading as one, with the words whole that they cut."""
+    return join_lines(normalise(" ".join(texts).replace(HYPHEN, "")))
 
 
 def _stands_out(line: Line, body: Style) -> Style | None:

@@ -70,6 +70,7 @@ _CAPTION = r"(?:Table|Figure|Fig\.|Algorithm|Listing|Chart)\s+[A-Z]?[\d.-]{0,8}[
 CAPTION = re.compile(_CAPTION)
 _ROW_OR_HEADING = re.compile(r"\||#{1,6}\s")
 ITEM = re.compile(r"(?:[-*+•‣▪▸◦–●■＊]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})\)|\d{1,3}:)\s")
+ASKED = re.compile(r"Q(?:uestion)?(?: ?\d{1,3})?[:.]\s+")  # before a question with its answer
 _NUMBERED = re.compile(rf"\d{{1,3}}\.\s|(?:\d{{1,3}}\.){{1,5}}\d{{1,3}}\.?\s|{_CAPTION}\s")
 _NUMBERED_HEADING = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,5}\.?\s[^\n]{1,90}(?<![.,;:?!])")
 _SECTION_NUMBER = re.compile(

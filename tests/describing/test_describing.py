@@ -62,7 +62,7 @@ def test_a_filter_hides_documents(kitchen):
 
 
 def test_documents_on_a_topic_are_listed(kitchen):
-    """Those with most of its words; a topic of none is a question to the passages."""
+    """Those with half of its words; a topic of none is a question to the passages."""
     answer = kitchen("ask", "Which documents do you have about a dimmer?", "--json").json
     assert answer["answer"] == "- Lamp (lamp.html) [c1]"
     assert (answer["route"], len(answer["citations"])) == ("collection", 1)
