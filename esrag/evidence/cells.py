@@ -31,7 +31,10 @@ MIN_SHARE, MIN_TECHNICAL_SHARE = 0.7, 0.4
 MIN_SHARE_FOR_NUMBER = 0.4
 
 _BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,40})[)\]]")
-_SCALE = re.compile(r"\bin ((?:thousand|million|billion)s?(?: of)? \w{1,20})", re.IGNORECASE)
+_SCALE = re.compile(
+    r"\b[Ii][Nn] ((?i:thousand|million|billion)s?"
+    r"(?: of(?: US| Swiss)? \w{1,20}| [A-Z]{3}\b| dollars| euros)?)"
+)
 _OF_ITS_OWN = re.compile(  # headers of columns that a table's unit does not apply to
     r"[%$€£]|\b(?:per|number|count|shares|staff|employees|people|rate|ratio|year|age|date|no)\b",
     re.IGNORECASE,
@@ -429,12 +432,19 @@ def _unit(cell: Column, row: Row) -> str:
     A power of ten is said as the table says it: "(in millions of CHF)".
     """
     name, text = cell
-    if re.search(r"[%$€£]", text) or header_units(name) or _OF_ITS_OWN.search(name):
+    label = row.cells[0][1]
+    if "%" in text or _SCALE.search(name) or any(map(_OF_ITS_OWN.search, (name, label))):
         return ""
 
     for above in (row.cells[0][0], row.above):
         if scale := _SCALE.search(above):
             return f"(in {scale[1]})"
+    return "" if re.search(r"[$€£]", text) or header_units(name) else _unit_above(row)
+
+
+def _unit_above(row: Row) -> str:
+    """Return the unit in brackets above a table, or above the names of its rows, else ""."""
+    for above in (row.cells[0][0], row.above):
         for inside in _BRACKETS.findall(above):
             unit = str(inside).removeprefix("in ").strip()
             if unit.isalpha() and is_unit(unit):

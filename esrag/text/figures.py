@@ -19,11 +19,11 @@ _COUNT_NOTHING = ("one", "two")  # except before a unit, because of "one of them
 
 _MEASURED = r"gram|lit(?:er|re)|met(?:er|re)|watt|volt|hertz|byte|bit|second"
 _UNIT_WORD = (
-    rf"(?i:(?:kilo|mega|giga|tera|kibi|mebi|gibi|tebi|centi|milli|micro|nano)?(?:{_MEASURED})s?"
+    rf"(?i:(?:kilo|mega|giga|tera|peta|exa|kibi|mebi|gibi|tebi|centi|milli|micro|nano)?(?:{_MEASURED})s?"
     r"|inch(?:es)?|foot|feet"
     r"|degrees? (?:celsius|fahrenheit|[CF])|per ?cent"
-    r"|(?:minute|hour|day|week|month|year|mile|pound|degree|dollar|euro"
-    r"|knot|gallon|ounce|tonne|ton)s?)"
+    r"|(?:minute|hour|day|week|month|year|mile|pound|degree|euro|(?:US )?dollar|(?:Swiss )?franc"
+    r"|yen|knot|gallon|ounce|tonne|ton)s?)"
 )
 _SIGNS = {
     "%": "percent",
@@ -39,6 +39,9 @@ _SIGNS_OF_MONEY = {
     "USD": "dollar",
     "EUR": "euro",
     "GBP": "pound",
+    "CHF": "franc",
+    "¥": "yen",
+    "JPY": "yen",
 }
 CURRENCIES = frozenset(_SIGNS_OF_MONEY.values())
 _PREFIXES = {
@@ -47,6 +50,7 @@ _PREFIXES = {
     "M": "mega",
     "G": "giga",
     "T": "tera",
+    "P": "peta",
     "c": "centi",
     "m": "milli",
     "μ": "micro",
@@ -91,6 +95,7 @@ _USUAL = [
     "MB",
     "GB",
     "TB",
+    "PB",
 ]
 _TIMES = {
     "ms": "millisecond",
@@ -119,14 +124,16 @@ _SIGNED = rf"(?:(?<![\w)\].,])-)?{_FIGURE}"
 _NUMBER = re.compile(_SIGNED)
 _UNIT = rf"(?:{_UNIT_WORD}|{'|'.join(sorted(map(re.escape, _SIGNS), key=len, reverse=True))})(?!\w)"
 _USE = re.compile(
-    rf"(?:(?P<before>[$€£]|\b(?:USD|EUR|GBP)) ?)?(?<!\w)(?<!\w-)(?<!\d[.,])(?P<number>{_SIGNED})"
+    r"(?:(?P<before>[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY)) ?)?(?<!\w)(?<!\w-)(?<!\d[.,])"
+    rf"(?P<number>{_SIGNED})"
     rf"(?:[ -]?(?P<scale>(?i:thousand|million|billion|trillion))\b)?(?:[ -]?(?P<unit>{_UNIT}))?"
 )
 _ANY_UNIT = re.compile(rf"\b{_UNIT_WORD}\b")
 _ANY_SIGN = "|".join(sorted(map(re.escape, _SIGNS), key=len, reverse=True))
 # How a header states the unit of its column: "Length (km)", "Price in €", "Share, %", "Key bytes".
 _IN_UNIT = re.compile(
-    rf"(?:[(\[/,]|\bin\b) ?(?:{_ANY_SIGN}|[^()\[\]/,]{{0,80}}?\b{_UNIT_WORD})(?!\w)"
+    rf"(?i:[(\[/,]|\bin\b) ?(?:(?i:thousand|million|billion)s? (?:of )?)?"
+    rf"(?:{_ANY_SIGN}|[^()\[\]/,]{{0,80}}?\b{_UNIT_WORD})(?!\w)"
     rf"|\b{_UNIT_WORD}\W{{0,80}}\Z"
 )
 _ONLY_UNIT = re.compile(
@@ -136,7 +143,7 @@ _ONLY_UNIT = re.compile(
 )
 _SIGN_ALONE = re.compile(rf"(?<!\w)(?:{_ANY_SIGN})(?!\w)")
 _SCALE = re.compile(
-    r"\b(thousand|million|billion|trillion)s?\b|['’´](000)|(?<=[$€£])(000|k|K|m|mn|M|bn)\b",
+    r"\b(thousand|million|billion|trillion)s?\b|['’´](000)|(?<=[$€£¥])(000|k|K|m|mn|M|bn)\b",
     re.IGNORECASE,
 )
 _SCALES = {"000": "thousand", "k": "thousand", "m": "million", "mn": "million", "bn": "billion"}
@@ -145,6 +152,7 @@ _COUNTS = rf"(?P<counts>[ -](?:{_UNIT}|(?i:million|billion)))?"
 _WRITTEN_OUT = re.compile(rf"\b(?i:{_WORD}(?:(?:[ -]| and ){_WORD})*)\b{_COUNTS}")
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!,?\d)")
 _GLUED = re.compile(rf"(?<![\w.,-])({_FIGURE})(?:-?(?=(?:{_UNIT}|[ap]m\b))|(?:st|nd|rd|th)\b)")
+_SUFFIXED = re.compile(r"(?<![\w.,-])(\d+(?:\.\d+)?)([kKM])(?!\w)")
 _WORDS_OF = {"°C": " degrees Celsius", "°F": " degrees Fahrenheit", "%": " percent"}
 
 
@@ -167,10 +175,11 @@ def to_figures(text: str) -> str:
 
     >>> to_figures("Thirty-one days, 1,184 bytes, 80kg, the 16th, one of two")
     '31 days, 1184 bytes, 80 kg, the 16, one of two'
-    >>> to_figures("a five-litre pot, two hundred and five%")
-    'a 5 litre pot, 205 percent'
+    >>> to_figures("a five-litre pot, two hundred and five%, 10M words")
+    'a 5 litre pot, 205 percent, 10 million words'
     """
     text = _GROUPED.sub(lambda found: found[0].replace(",", ""), text.replace("−", "-"))
+    text = _SUFFIXED.sub(lambda found: f"{found[1]} {_SCALES[found[2].lower()]}", text)
     text = _GLUED.sub(lambda found: found[1] if found[0][-1].isalpha() else f"{found[1]} ", text)
     for sign, words in _WORDS_OF.items():
         text = text.replace(sign, words)
@@ -248,7 +257,7 @@ def is_unit(text: str) -> bool:
 def header_units(text: str) -> set[str]:
     """Return the units that a header or a caption gives for its numbers, by name or by sign.
 
-    >>> header_units("Length (km)"), header_units("Price in €"), header_units("Second key")
+    >>> header_units("Length (km)"), header_units("In millions of €"), header_units("Second key")
     ({'kilometer'}, {'euro'}, set())
     """
     found = [match[0] for match in _IN_UNIT.finditer(text)]
@@ -275,6 +284,6 @@ def _normalise_unit(unit: str) -> str:
     if unit in _SIGNS:
         return _SIGNS[unit]
 
-    word = unit.lower()
+    word = unit.lower().removeprefix("us ").removeprefix("swiss ")
     word = _UNLIKE.get(word, word.removesuffix("s"))
     return f"{word[:-2]}er" if word.endswith("tre") else word

@@ -10,7 +10,7 @@ from esrag.text.figures import numbers
 from esrag.text.terms import terms
 
 _WORD = re.compile(r"\S+(?:\s+\([^()]*\))?")
-_YEAR = re.compile(r"(?<![\w.,])(?:19|20)\d\d(?![\w,]|\.\d)")
+_YEAR = re.compile(r"(?<![\w.,])(?:19|20)\d\d(?!\w|[.,]\d)")
 _NAMED = 2  # the minimum number of cells, each with a header
 
 
@@ -38,11 +38,18 @@ def is_of_another_column(number: str, said: set[str], row: Row) -> bool:
     if number in numbers(label) and _names(label, said):
         return False
 
-    headers = [(len(said.intersection(terms(name))), cell) for name, cell in named]
-    own = [shared for shared, cell in headers if number in numbers(cell)]
+    headers = [(_match(name, said), cell) for name, cell in named]
+    own = [match for match, cell in headers if number in numbers(cell)]
     # A cell that the sentence mentions identifies the row: "Kiel is a city of …".
-    others = [shared for shared, cell in headers if not said.issuperset(terms(cell))]
-    return bool(own) and max(own) < max(others, default=0)
+    others = [match for match, cell in headers if not said.issuperset(terms(cell))]
+    return bool(own) and max(own) < max(others, default=(0, False))
+
+
+def _match(header: str, said: set[str]) -> tuple[int, bool]:
+    """Return how many words of a header are said, and whether all are, of two or more."""
+    words = set(terms(header))
+    shared = len(words & said)
+    return shared, shared == len(words) > 1
 
 
 def _names(cell: str, said: set[str]) -> bool:

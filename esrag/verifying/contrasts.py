@@ -23,6 +23,7 @@ from esrag.verifying.opposites import (
     ONLY_MAYBE,
     PAIRS,
     PHRASES,
+    PLAIN_NOT,
     SOME,
     SURER,
     Pair,
@@ -40,6 +41,9 @@ MIN_NEARNESS = (
 )
 
 
+Negations = tuple[tuple[str, frozenset[str]], ...]  # each with the words that it negates
+
+
 @dataclass(frozen=True, slots=True)
 class Sense:
     """A sentence to compare: its plain text, its words without modifiers, its negations."""
@@ -47,8 +51,7 @@ class Sense:
     text: str
     tokens: frozenset[str]
     words: frozenset[str]
-    # Each negation with the words that it negates.
-    negations: tuple[tuple[str, frozenset[str]], ...]
+    negations: Negations
 
 
 @lru_cache(maxsize=4096)
@@ -130,10 +133,21 @@ def _turn(said: Sense, held: Sense) -> str:
         return ""
 
     opposed = [pair for pair in PAIRS if _are_opposed(pair, said, held)]
-    turns = len(opposed) + _negations(said, held, opposed) - _negations(held, said, opposed)
+    turns = len(opposed)
+    if not _are_alike(said.negations, held.negations):
+        turns += _negations(said, held, opposed) - _negations(held, said, opposed)
     if turns % 2 == 0 or EITHER_WAY.search(said.text) or EITHER_WAY.search(held.text):
         return ""
     return "the opposite is" if opposed else 'except for a "not" it is'
+
+
+def _are_alike(one: Negations, other: Negations) -> bool:
+    """Return whether both have a plain "not", or one in other words: "no way", "cannot"."""
+    return bool(one) and _kinds(one) == _kinds(other)
+
+
+def _kinds(negations: Negations) -> set[str]:
+    return {"not" if PLAIN_NOT.fullmatch(word) else word for word, _ in negations}
 
 
 def _stretch(said: Sense, held: Sense) -> str:

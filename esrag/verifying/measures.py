@@ -4,6 +4,7 @@ The unit in a table's header applies to its column, and that in a caption to its
 sentence of the passage may apply to any of its numbers without a unit.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,9 @@ from esrag.verifying.columns import headers_of
 
 _PERCENT = "percent"
 _PLAIN = frozenset(("",))
+_PREFIXES = "kilo mega giga tera peta exa kibi mebi gibi tebi centi milli micro nano".split()  # noqa: SIM905
+_LABEL = re.compile(r"\A\W*\d{1,3}[.)] ")  # of an item of a list
+_PREFIX = re.compile(rf"\A(?:{'|'.join(_PREFIXES)})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,25 @@ def find_other_measure(
     return ""
 
 
+def find_other_unit(sentence: str, texts: Sequence[str]) -> str:
+    """Return a unit that the sentence names and the texts only with another prefix, or "".
+
+    >>> find_other_unit("The time is in seconds.", ["the time, in epoch milliseconds"])
+    'second'
+    """
+    held = {unit for text in texts for unit in _units(text) | header_units(text)}
+    missing = sorted(units(sentence) - held)
+    # In the plural: "the second" is no unit.
+    named = (unit for unit in missing if f"{unit}s" in sentence.lower())
+    return next((unit for unit in named if held & _same_kind(unit)), "")
+
+
+def _same_kind(unit: str) -> set[str]:
+    """Return the units that differ from one in their prefix: millisecond, second."""
+    base = _PREFIX.sub("", unit)
+    return {base, *(f"{prefix}{base}" for prefix in _PREFIXES)} - {unit}
+
+
 def _is_read_as(use: Use, measure: _Measure, general: frozenset[str], sentence: str) -> bool:
     is_scaled = use.scale in measure.scales or (
         not use.scale and bool(measure.scales & header_scales(sentence))
@@ -80,7 +103,7 @@ def _measures(number: str, line: Line) -> Iterator[_Measure]:
 
 
 def _of_text(number: str, text: str, around: frozenset[str]) -> Iterator[_Measure]:
-    for use in uses(text):
+    for use in uses(_LABEL.sub("", text)):
         if use.number == number:
             yield _Measure(frozenset((use.scale,)), frozenset((use.unit,)) if use.unit else around)
 
@@ -90,10 +113,12 @@ def _of_row(number: str, row: Row) -> Iterator[_Measure]:
     cells = [cell for _, cell in row.cells] or [row.line]
     words = [cell for cell in cells if not numbers(cell)]
     over = headers_of(number, row)
+    # "In millions of CHF" may also stand above the names of the rows.
+    above = [row.above, *(name for name, _ in row.cells[:1])]
     over_units = _all(header_units, over) or (
-        _all(units, over) | _all(header_units, [*words, row.above])
+        _all(units, over) | _all(header_units, [*words, *above])
     )
-    over_scales, above_scales = _all(header_scales, over), frozenset(header_scales(row.above))
+    over_scales, above_scales = _all(header_scales, over), _all(header_scales, above)
 
     for use in (use for cell in cells for use in uses(cell) if use.number == number):
         own = frozenset((use.unit,)) if use.unit else over_units

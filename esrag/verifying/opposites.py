@@ -53,6 +53,7 @@ PHRASES = tuple(
         (r"upper (?:limit|bound|end)|or (?:less|fewer|below|under)", "atmost"),
         (r"no longer|not any ?more", "not"),
         (r"can not", "cannot"),
+        (r"non-(?=\w)", "not "),
         (r"(?:has|have|had|is|are) (?:got )?to(?= \w)", "must"),
         (r"(?:is|are) (?:required|obliged) to|it is mandatory", "must"),
         (r"(?:is|are) (?:allowed|permitted) to", "may"),
@@ -79,11 +80,12 @@ _BASES = "|".join(word.removeprefix("un") for word in _NEGATED.split())
 PHRASES += ((re.compile(rf"\bun(?=(?:{_BASES})\b)", re.IGNORECASE), "not "),)
 
 _NEGATION_WORDS = """not no never none nor neither without cannot nobody nothing hardly rarely
-    seldom scarcely false(?:ly)? unless except unable unlikely impossible fail(?:s|ed|ing)?
+    seldom scarcely false(?:ly)? unless except unable unlikely impossible fail(?:s|ed|ing)?(?=_to_)
     lack(?:s|ed|ing)? avoid(?:s|ed|ing)? refus(?:e|es|ed|al) prevent(?:s|ed|ing)?
     prohibit(?:s|ed|ing|ion)? forbid(?:s|den)? forbade ban(?:s|ned)? ignor(?:e|es|ed|ing)
-    stop(?:s|ped) omit(?:s|ted)? \\w+n['’]t"""
+    stop(?:s|ped)?(?=_\\w+ing) omit(?:s|ted)? \\w+n['’]t"""
 NEGATION = _any_of(_NEGATION_WORDS)
+PLAIN_NOT = _any_of("not no cannot nothing never none \\w+n['’]t")
 
 # Sentences with these words may mean the same with and without a negation: "only the staff" is "no
 # one but the staff".
@@ -264,5 +266,5 @@ COLOUR = _any_of(
     """all every each any some most many several few always usually typically generally often
     sometimes must shall may can might could should need(?:s|ed)? required? only solely certainly
     definitely possibly probably perhaps just also atleast atmost while when(?:ever)? where since
-    because once during then both however so thus therefore"""
+    because once during then both however so thus therefore allowed permitted"""
 )

@@ -3,18 +3,17 @@
 import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
-from functools import lru_cache
 from itertools import chain, combinations
 
-from esrag.text.terms import STOP_WORDS, find_technical_words, terms
+from esrag.evidence.statements import Line
+from esrag.text.terms import STOP_WORDS, find_technical_words
 from esrag.verifying.clauses import clauses, with_clauses
+from esrag.verifying.word_order import COMPOUND, MUTUAL, find_exchange, in_order
 
 MAX_NAMES = 24  # in a sentence; every pair of them is checked for a swap
 MAX_REPLACED_TOKENS = 3
 MIN_SHARED_WORDS = 2  # of a sentence and the statement whose word it replaces
 
-_ARTICLES = frozenset(("a", "an", "the"))
-_COMPOUND = re.compile(r"\w(?:[\w.'’&+#/-]*\w)?")
 _NUMBER = re.compile(r"[\d.,]+")
 _STAND_INS = STOP_WORDS | {
     "one",
@@ -27,24 +26,24 @@ _STAND_INS = STOP_WORDS | {
     "he",
     "she",
 }
-_EITHER_WAY = re.compile(
-    r"\b(?:and|or|nor|with|between|vs|versus|plus|times|equals?"
-    r"|differs?|same|alike|similar|equivalent|identical|meets?"
-    r"|borders?|marri\w+)\b|[,;=/+×]",
-    re.IGNORECASE,
-)
+_EITHER_WAY = re.compile(rf"\b(?:and|or|nor)\b|[,;=/+×]|{MUTUAL}", re.IGNORECASE)
 
 
-def find_other_role(sentence: str, statements: Sequence[str], names: Iterable[str] = ()) -> str:
-    """Return which words are exchanged compared with the statements, or "".
+def find_other_role(sentence: str, lines: Sequence[Line], names: Iterable[str]) -> str:
+    """Return which words are exchanged compared with the statements of a passage, or "".
 
-    "A borders B" and "A and B" are true in either order.
+    "A borders B" and "A and B" are true in either order, and so is a row of a table.
     """
-    parts = {statement: clauses(statement) for statement in statements}
+    parts = {line.text: clauses(line.text) for line in lines}
+    ordered = [
+        part for line in lines if line.row is None for part in (line.text, *parts[line.text])
+    ]
     for unit in with_clauses(sentence):
-        found = _find_swap(
-            unit, [*statements, *chain.from_iterable(parts.values())]
-        ) or _find_substitute(unit, parts, frozenset(names))
+        found = (
+            _find_swap(unit, [*parts, *chain.from_iterable(parts.values())])
+            or find_exchange(unit, ordered)
+            or _find_substitute(unit, parts, frozenset(names))
+        )
         if found:
             return found
     return ""
@@ -52,14 +51,14 @@ def find_other_role(sentence: str, statements: Sequence[str], names: Iterable[st
 
 def _find_swap(unit: str, parts: Iterable[str]) -> str:
     """Return two names that are exchanged, or "" if a part has the words in this order."""
-    mine, named = _order(unit), _named(unit)
-    alike = [order for order in map(_order, parts) if sorted(order) == sorted(mine)]
+    mine, named = in_order(unit), _named(unit)
+    alike = [order for order in map(in_order, parts) if sorted(order) == sorted(mine)]
     if not alike or mine in alike or _EITHER_WAY.search(unit) or len(named) > MAX_NAMES:
         return ""
 
     for (start, end), (other, last) in combinations(named, 2):
         left, right = unit[start:end], unit[other:last]
-        if _order(f"{unit[:start]}{right}{unit[end:other]}{left}{unit[last:]}") in alike:
+        if in_order(f"{unit[:start]}{right}{unit[end:other]}{left}{unit[last:]}") in alike:
             return f"{left} and {right} are exchanged"
     return ""
 
@@ -71,10 +70,10 @@ def _find_substitute(unit: str, parts: dict[str, tuple[str, ...]], names: frozen
     passages, another word only if the same statement has both: "the device" may be what the
     previous statement names.
     """
-    mine, substitutes = _order(unit), []
+    mine, substitutes = in_order(unit), []
     for statement, group in parts.items():
         for part in group:
-            difference = _difference(_order(part), mine)
+            difference = _difference(in_order(part), mine)
             if difference is None:
                 continue
             removed, added = difference
@@ -133,33 +132,22 @@ def _is_other(
 
 
 def _holds(statement: str, tokens: Sequence[str]) -> bool:
-    order = _order(statement)
+    order = in_order(statement)
     return any(order[i : i + len(tokens)] == list(tokens) for i in range(len(order)))
 
 
 def names_in(texts: Iterable[str]) -> frozenset[str]:
     """Return the tokens of technical words and of words that never occur in lower case."""
-    written = [word[0] for text in texts for word in _COMPOUND.finditer(text)]
-    small = {token for word in written if word[0].islower() for token in _order(word)}
+    written = [word[0] for text in texts for word in COMPOUND.finditer(text)]
+    small = {token for word in written if word[0].islower() for token in in_order(word)}
     named = {text[start:end] for text in texts for start, end in _named(text)}
-    return frozenset(token for name in named for token in _order(name)) - small
-
-
-@lru_cache(maxsize=4096)
-def _order(text: str) -> list[str]:
-    """Return the words of a text in order, stemmed unless they are stop words, without articles.
-
-    >>> _order("The lamp is lit by Davy.")
-    ['lamp', 'is', 'lit', 'by', 'davi']
-    """
-    words = (word[0].lower() for word in _COMPOUND.finditer(text))
-    return [term for word in words if word not in _ARTICLES for term in terms(word)[:1] or [word]]
+    return frozenset(token for name in named for token in in_order(name)) - small
 
 
 def _named(sentence: str) -> list[tuple[int, int]]:
     """Return the spans of names and technical words; adjacent ones are one name."""
     spans: list[tuple[int, int]] = []
-    for word in _COMPOUND.finditer(sentence):
+    for word in COMPOUND.finditer(sentence):
         if word[0].lower() not in STOP_WORDS and (
             word[0][0].isupper() or find_technical_words(word[0])
         ):

@@ -29,11 +29,12 @@ from esrag.text.terms import (
     find_technical_words,
     terms,
 )
-from esrag.verifying.clauses import clauses
+from esrag.verifying.clauses import clauses, with_clauses
 from esrag.verifying.columns import is_of_another_column, is_of_another_year
 from esrag.verifying.contrasts import find_contrast
-from esrag.verifying.measures import find_other_measure
+from esrag.verifying.measures import find_other_measure, find_other_unit
 from esrag.verifying.roles import find_other_role, names_in
+from esrag.verifying.rows import find_other_row
 
 # Of a short sentence, or without a reader: share of its words that its passages must have.
 MIN_WORDS = 0.6
@@ -43,7 +44,6 @@ SAME = 0.8  # share of common words that makes one sentence say what another say
 OFFSET, BY_READING = 2.1, 0.505
 MIN_PROBABILITY = 0.5
 MIN_LENGTH = 10  # words of a sentence that is read; the words of others decide
-MAX_READ = 1400  # characters that are read together with a sentence
 
 Entail = Callable[[str, Sequence[str]], Scores]
 
@@ -125,11 +125,13 @@ def _require_same_facts(
     titles = [_flat(f"{chunk.title}\n{chunk.section}") for chunk in passages]
     _require_measures(sentence, found, texts, titles)
     _require_same_numbers(sentence, found)
-    statements = [line.text for line in found]
-    if difference := find_contrast(sentence, statements):
+    if difference := find_contrast(sentence, [line.text for line in found]):
         raise Unsupported(f"{difference} in")
-    if difference := find_other_role(sentence, statements, names_in(texts)):
+    names = names_in(texts)
+    if difference := find_other_role(sentence, found, names):
         raise Unsupported(f"{difference} in")
+    if values := find_other_row(sentence, found, names):
+        raise Unsupported(f"{values} is in no row of")
 
 
 def _is_of_one_row(words: set[str], found: Iterable[Line]) -> bool:
@@ -231,6 +233,8 @@ def _require_measures(
     """Raise Unsupported if a number has another power of ten or unit in the passages."""
     if other := find_other_measure(sentence, found, texts, titles):
         raise Unsupported(f"the number {other} is not in")
+    if unit := find_other_unit(sentence, texts):
+        raise Unsupported(f"the unit {unit} is not in")
 
 
 def _require(what: str, found: Iterable[str], is_held: Callable[[str], bool]) -> None:
@@ -316,6 +320,7 @@ def _require_same_numbers(sentence: str, found: Sequence[Line]) -> None:
         return
 
     named, said = compounds(sentence), _said(sentence)
+    units = [(unit, _said(unit)) for unit in with_clauses(sentence)]
     words = said - {term for number in given for term in terms(number)}
     counted = [(line, len(words & _said(line.text)), set(numbers(line.text))) for line in found]
     others = [
@@ -326,12 +331,13 @@ def _require_same_numbers(sentence: str, found: Sequence[Line]) -> None:
     elsewhere = max(others, default=0)
 
     for number in given:
+        parts = [words for unit, words in units if number in numbers(unit)]
         with_it = [(line, shared) for line, shared, held in counted if number in held]
         known = max((shared for _, shared in with_it), default=len(words))
         is_of_other_words = elsewhere >= max(known + 1, SAME * len(words))
         is_stood_for = any(_STANDS_FOR.match(line.text) for line, _ in with_it)
         is_of_another = bool(with_it) and all(
-            _is_of_another(number, named, said, line) for line, _ in with_it
+            _is_of_another(number, named, parts, line) for line, _ in with_it
         )
         if is_of_another or (is_of_other_words and not is_stood_for):
             raise Unsupported(f"the number {number} stands with something else in")
@@ -350,17 +356,20 @@ def _own_numbers(line: Line) -> set[str]:
     return {number for text in (line.row.line, *cells[is_named:]) for number in numbers(text)}
 
 
-def _is_of_another(number: str, named: set[str], said: set[str], line: Line) -> bool:
+def _is_of_another(number: str, named: set[str], parts: Sequence[set[str]], line: Line) -> bool:
     """Return whether a line gives the number to another technical word, year or column.
 
-    `named` has the technical words that count as the same.
+    `named` has the technical words that count as the same, and `parts` the words of the sentence
+    and of each of its clauses with the number.
     """
     owner = compounds(line.text)
     if named and owner and named.isdisjoint(owner):
         return True
-    words = said - set(terms(number))
-    return is_of_another_year(number, said, line) or bool(
-        line.row and is_of_another_column(number, words, line.row)
+    if is_of_another_year(number, parts[0], line):
+        return True
+    row, own = line.row, set(terms(number))
+    return row is not None and all(
+        is_of_another_column(number, words - own, row) for words in parts
     )
 
 
@@ -379,32 +388,19 @@ def _require_known_clauses(sentence: str, held: set[str]) -> None:
 
 
 def _read(sentence: str, passages: Sequence[Chunk], entail: Entail) -> float:
-    """Return the best score of one passage, or of all together."""
-    texts = [with_title(chunk) for chunk in passages]
-    if len(passages) > 1 or len(texts[0]) > MAX_READ:
-        texts.append(_gist(sentence, passages))
-    return float(entail(sentence, texts).max())
+    """Return the score of what the passages say about the sentence."""
+    texts = [put_headings(_near(sentence, chunk.text), chunk) for chunk in passages]
+    return float(entail(sentence, [" ".join(texts)])[0])
+
+
+def _near(sentence: str, text: str) -> str:
+    """Return the sentence of a text that shares most words with a sentence, with its neighbours."""
+    own = [" ".join(text[start:end].split()) for start, end in sentence_spans(text)]
+    said = set(terms(sentence))
+    best = max(range(len(own)), key=lambda n: (len(said & set(terms(own[n]))), -n), default=0)
+    return " ".join(own[max(0, best - 1) : best + 2])
 
 
 def with_title(chunk: Chunk) -> str:
     """Return a passage after its document's title and its own heading, on one line."""
     return " ".join(put_headings(chunk.text, chunk).split())
-
-
-def _gist(sentence: str, passages: Sequence[Chunk]) -> str:
-    """Return the sentences of the passages that share most words with the sentence, in order."""
-    said = set(terms(sentence))
-    own = [
-        " ".join(chunk.text[start:end].split())
-        for chunk in passages
-        for start, end in sentence_spans(chunk.text)
-    ]
-    ranked = sorted(range(len(own)), key=lambda n: (-len(said & set(terms(own[n]))), n))
-    kept: list[int] = []
-    left = MAX_READ
-    for n in ranked:
-        left -= len(own[n])
-        if left < 0 and kept:
-            break
-        kept.append(n)
-    return " ".join(own[n] for n in sorted(kept))

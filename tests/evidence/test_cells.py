@@ -107,14 +107,22 @@ def answer(question, text):
         (
             BALANCE,
             "How much cash was there at the end of 2020?",
-            ["Cash and cash equivalents, 2020: $5,993"],
+            ["Cash and cash equivalents, 2020: $5,993 (in thousands)"],
         ),
-        (BALANCE, "What were the total liabilities in 2021?", ["Total liabilities, 2021: 57,739"]),
-        (BALANCE, "What were the accounts payable in 2020?", ["Accounts payable, 2020: $467"]),
+        (
+            BALANCE,
+            "What were the total liabilities in 2021?",
+            ["Total liabilities, 2021: 57,739 (in thousands)"],
+        ),
+        (
+            BALANCE,
+            "What were the accounts payable in 2020?",
+            ["Accounts payable, 2020: $467 (in thousands)"],
+        ),
         (
             BALANCE,
             "What was the change in accounts payable in 2020?",
-            ["Changes in liabilities: Accounts payable, 2020: (1,081)"],
+            ["Changes in liabilities: Accounts payable, 2020: (1,081) (in thousands)"],
         ),
         (
             PERIODS,

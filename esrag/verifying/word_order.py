@@ -1,0 +1,106 @@
+"""Find words of a sentence that change places in a statement with like words."""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from esrag.text.terms import STOP_WORDS, terms
+
+MIN_ORDERED = 0.5  # share of a sentence's words whose order is compared with a statement's
+MIN_COMPARED = 4  # words
+
+COMPOUND = re.compile(r"\w(?:[\w.'’&+#/-]*\w)?")
+# What is true of two in either order.
+MUTUAL = (
+    r"\b(?:with|between|vs|versus|plus|times|equals?|differs?|same|alike|similar|equivalent"
+    r"|identical|meets?|borders?|marri\w+)\b"
+)
+_ARTICLES = frozenset(("a", "an", "the"))
+_PASSIVE = re.compile(
+    r"\b(?:is|are|was|were|be|been|being|gets?|got)(?: \w+){0,2}? \w+(?:ed|en|wn|[^aeiou]t)\b",
+    re.IGNORECASE,
+)
+_JOINED = r"(?:[,;=/+×]|\b(?:and|or|nor)\b)"
+_LISTED = re.compile(
+    rf"\A\W*{_JOINED}.*{_JOINED}\W*(?:an?|the)?\W*\Z|{MUTUAL}", re.IGNORECASE | re.DOTALL
+)
+
+
+def find_exchange(unit: str, parts: Iterable[str]) -> str:
+    """Return two words of a unit that change places in the part that shares most words, or "".
+
+    Only words that occur once are compared, and only if others stand between the two.
+    """
+    found, most = "", 0
+    for part in parts:
+        mine, held = _shared_order(unit, part)
+        if len(mine) < max(most, MIN_ORDERED * len(set(_content(unit))), MIN_COMPARED):
+            continue
+        changed = [n for n, (one, other) in enumerate(zip(mine, held, strict=True)) if one != other]
+        if len(mine) > most or not changed:
+            found, most = "", len(mine)
+        if not changed:
+            most += 1  # an equal order counts for more than another one
+        elif _are_exchanged(mine, held, changed) and not _is_turned(unit, part, mine, changed):
+            words = (_find(unit, mine[n])[0] for n in changed)
+            found = f"{' and '.join(words)} are exchanged"
+    return found
+
+
+def _are_exchanged(mine: Sequence[str], held: Sequence[str], changed: Sequence[int]) -> bool:
+    """Return whether two words have each other's place, with others between."""
+    if len(changed) != 2 or changed[1] - changed[0] < 2:  # noqa: PLR2004 -- two
+        return False
+    first, last = changed
+    return mine[first] == held[last] and mine[last] == held[first]
+
+
+def _is_turned(unit: str, part: str, mine: Sequence[str], changed: Sequence[int]) -> bool:
+    """Return whether both orders may say the same: in the passive voice, or "A, B and C"."""
+    first, last = (mine[n] for n in changed)
+    between = [_between(text, first, last) for text in (unit, part)]
+    agents = {_is_agent(text, first) - _is_agent(text, last) for text in (unit, part)}
+    voices = {bool(_PASSIVE.search(text)) for text in between}
+    return any(map(_LISTED.search, between)) or len(agents) > 1 or len(voices) > 1
+
+
+def _between(text: str, one: str, other: str) -> str:
+    """Return what stands between two words."""
+    spans = sorted(_find(text, stem).span() for stem in (one, other))
+    return text[spans[0][1] : spans[1][0]]
+
+
+def _find(text: str, stem: str) -> re.Match[str]:
+    """Return the first word of a text with a stem that it has."""
+    return next(word for word in COMPOUND.finditer(text) if in_order(word[0]) == [stem])
+
+
+def _is_agent(text: str, stem: str) -> bool:
+    """Return whether a word follows "by"."""
+    order = in_order(text)
+    place = order.index(stem)
+    return "by" in order[max(0, place - 2) : place]
+
+
+def _shared_order(unit: str, part: str) -> tuple[list[str], list[str]]:
+    """Return the words that both have once, in the order of each."""
+    mine, held = _content(unit), _content(part)
+    shared = {word for word in mine if mine.count(word) == 1 == held.count(word)}
+    return [word for word in mine if word in shared], [word for word in held if word in shared]
+
+
+@lru_cache(maxsize=4096)
+def _content(text: str) -> list[str]:
+    """Return the words of a text in order, without stop words."""
+    return [word for word in in_order(text) if word not in STOP_WORDS]
+
+
+@lru_cache(maxsize=4096)
+def in_order(text: str) -> list[str]:
+    """Return the words of a text in order, stemmed unless they are stop words, without articles.
+
+    >>> in_order("The lamp is lit by Davy.")
+    ['lamp', 'is', 'lit', 'by', 'davi']
+    """
+    words = (word[0].lower() for word in COMPOUND.finditer(text))
+    return [term for word in words if word not in _ARTICLES for term in terms(word)[:1] or [word]]
