@@ -39,6 +39,9 @@ _OF_ITS_OWN = re.compile(  # headers of columns that a table's unit does not app
     r"[%$€£]|\b(?:per|number|count|shares|staff|employees|people|rate|ratio|year|age|date|no)\b",
     re.IGNORECASE,
 )
+_ROW_OF_ITS_OWN = re.compile(
+    r"%|\b(?:per (?:\w+ )?share|number|shares|staff|employees|ratio|rate)\b", re.IGNORECASE
+)
 _ASKS_FOR_MORE = re.compile(
     r"\W*(?:why|where|who|whom|whose|can|could|may|must|shall|should)\b", re.IGNORECASE
 )
@@ -432,8 +435,9 @@ def _unit(cell: Column, row: Row) -> str:
     A power of ten is said as the table says it: "(in millions of CHF)".
     """
     name, text = cell
-    label = row.cells[0][1]
-    if "%" in text or _SCALE.search(name) or any(map(_OF_ITS_OWN.search, (name, label))):
+    if "%" in text or _SCALE.search(name) or _OF_ITS_OWN.search(name):
+        return ""
+    if _ROW_OF_ITS_OWN.search(row.cells[0][1]):
         return ""
 
     for above in (row.cells[0][0], row.above):

@@ -120,10 +120,14 @@ def _of_row(number: str, row: Row) -> Iterator[_Measure]:
     )
     over_scales, above_scales = _all(header_scales, over), _all(header_scales, above)
 
-    for use in (use for cell in cells for use in uses(cell) if use.number == number):
-        own = frozenset((use.unit,)) if use.unit else over_units
-        scales = frozenset((use.scale,)) if use.scale else over_scales or above_scales or _PLAIN
-        yield _Measure(scales, own, is_of_caption=not (use.scale or over_scales))
+    for cell in cells:
+        is_label = cell == cells[0] and any(map(str.isalpha, cell))
+        for use in (use for use in uses(cell) if use.number == number):
+            own = frozenset((use.unit,)) if use.unit else over_units
+            scales = over_scales or above_scales or _PLAIN
+            if use.scale or is_label:  # "as per Note 3.1" counts nothing
+                scales = frozenset((use.scale,))
+            yield _Measure(scales, own, is_of_caption=not (use.scale or over_scales))
 
 
 def _all(read: Callable[[str], set[str]], texts: Sequence[str]) -> frozenset[str]:
