@@ -120,6 +120,9 @@ def answer_cells(
     found = tuple((row.key, _pick(row.asked, row.row, sides) or "") for row in chosen)
     if not found or any(len(list(sentences(text))) != 1 for _, text in found):
         return _whole_row(by_name, own)
+    said = {word for _, text in found for word in _terms(text)}
+    if any(said.isdisjoint(side) for side in sides):
+        return NO_CELLS  # of one thing only, where two are compared
     if by_name:
         return Cells(found, "named")
     is_shared = all(

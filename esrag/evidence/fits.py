@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from esrag.evidence import Statement
 from esrag.evidence.features import NAMES, Scores, measure
-from esrag.evidence.sides import find_begun, turn
+from esrag.evidence.sides import find_begun, find_common, turn
 from esrag.evidence.weights import OFFSET, WEIGHTS
 from esrag.records import Chunk, Evidence
 from esrag.text.questions import read_sides
@@ -87,13 +87,17 @@ def _read_best(stated: Stated, fits: Scores, read: Read, defines: npt.NDArray[np
 
 
 def _find_sides(stated: Stated, ranked: npt.NDArray[np.int64]) -> list[int]:
-    """Return the places of the best statements that begin with a side of the comparison, if any."""
+    """Return the places of the best statements about the sides of a comparison, if it is one.
+
+    These are what begins with each side, and what begins with one and is about both.
+    """
     sides = read_sides(stated.question)
     if not sides:
         return []
     best = [stated.statements[n] for n in ranked]
-    begun = [find_begun(best, side, other) for side, other in turn(sides)]
-    return [int(ranked[best.index(each)]) for each in begun if each]
+    found = [find_begun(best, side, other) for side, other in turn(sides)]
+    found.append(find_common(best, sides))
+    return [int(ranked[best.index(each)]) for each in found if each]
 
 
 def with_headings(statement: Statement, chunk: Chunk) -> str:

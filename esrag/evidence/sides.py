@@ -29,6 +29,16 @@ def find_begun(ranked: Sequence[Statement], side: Side, other: Side) -> Statemen
     return None
 
 
+def find_common(ranked: Sequence[Statement], sides: Sequence[Side]) -> Statement | None:
+    """Return the best statement that begins with a side and is about both."""
+    for statement in ranked:
+        begin = _begin(statement)
+        is_begun = any(not set(side).isdisjoint(begin) for side in sides)
+        if is_begun and all(is_about(side, statement) for side in sides):
+            return statement
+    return None
+
+
 def is_about(side: Side, statement: Statement) -> bool:
     """Return whether a statement has the first or last word of a side, and half of its words."""
     shared = set(terms(statement.text)).intersection(side)

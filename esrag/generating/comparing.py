@@ -6,19 +6,32 @@ from collections.abc import Sequence
 from esrag.evidence import Statement
 from esrag.evidence.sides import find_begun, is_about, turn
 from esrag.text.questions import read_sides
+from esrag.text.terms import terms
 
 MAX_WORDS = 90  # of a passage that goes on comparing
+MIN_SHARED = 2  # words of a statement and the one before, if it names neither side
 LOOKED_AT = 5  # statements after one that compares
 NEAR = 0.7  # share of the best fit that a statement about one side has at least
 NEAR_BOTH = 0.9  # the same of one that says how it differs, if the best is about both sides
 NEAR_BEGUN = 0.6  # the same of one that begins with a side
 
 _DIFFERS = re.compile(
-    r"\b(?:differ\w*|whereas|unlike|contrast|compared|rather than|instead of|distinguish\w*)\b",
+    r"\b(?:differ(?:s|ed|ing|ences?)?|whereas|unlike|contrast|compared|rather than|instead of"
+    r"|distinguish\w*)\b",
+    re.IGNORECASE,
+)
+_SAYS_HOW = re.compile(
+    rf"{_DIFFERS.pattern}|\b(?:different(?:ly)?|except|identical|while|than)\b",
     re.IGNORECASE,
 )
 _TURNS = re.compile(r"(?:(?:In|By) contrast|Conversely|On the other hand)\b")
-_CONTRASTS = re.compile(r"\b(?:unlike|whereas|(?:in|by) contrast|rather than)\b", re.IGNORECASE)
+_GOES_ON = re.compile(
+    r"(?:It|They|This|These|That|Those|Such|Both|Neither|Conversely|However|Instead|You|Thus|So"
+    r"|(?:In|By|On|Among|Of|For) (?:contrast|short|the other|these|those|them|this))\b"
+)
+_CONTRASTS = re.compile(
+    r"\b(?:unlike|whereas|(?:in|by) contrast|rather than|\w+er than|except)\b", re.IGNORECASE
+)
 
 
 def compare(question: str, ranked: Sequence[Statement]) -> list[Statement]:
@@ -34,17 +47,20 @@ def compare(question: str, ranked: Sequence[Statement]) -> list[Statement]:
 
     near = [each for each in ranked if each.fit >= NEAR * ranked[0].fit]
     least = NEAR_BOTH * ranked[0].fit if _is_about_all(sides, ranked[0]) else 0
-    telling = [each for each in near if each.fit >= least and _tells_apart(sides, each)]
+    telling = [
+        each for each in near if each.fit >= least and each.items <= 1 and _tells_apart(sides, each)
+    ]
     apart = next((each for each in telling if _sets_apart(sides, each)), None)
     if apart:
         return [apart]
-    if telling:
-        return _take_while_compared(sides, telling[0], ranked)
 
     nearly = [each for each in ranked if each.fit >= NEAR_BEGUN * ranked[0].fit]
-    begun = [find_begun(nearly, side, other) for side, other in turn(sides)]
-    if None not in begun:
-        return list(dict.fromkeys(each for each in begun if each))
+    begun = [each for side, other in turn(sides) if (each := find_begun(nearly, side, other))]
+    has_each = len(begun) == len(sides)
+    if telling and not (has_each and min(each.fit for each in begun) > telling[0].fit):
+        return _take_while_compared(sides, telling[0], ranked)
+    if has_each:
+        return list(dict.fromkeys(begun))
 
     both = [each for each in near if _is_about_all(sides, each)]
     if both:
@@ -54,7 +70,12 @@ def compare(question: str, ranked: Sequence[Statement]) -> list[Statement]:
 
 
 def _tells_apart(sides: Sequence[Sequence[str]], statement: Statement) -> bool:
-    """Return whether a statement about one of the sides says that it differs from another."""
+    """Return whether a statement about one of the sides says that it differs from another.
+
+    One about both may say so in more ways.
+    """
+    if _is_about_all(sides, statement):
+        return bool(_SAYS_HOW.search(statement.text))
     is_of_one = any(is_about(side, statement) for side in sides)
     return is_of_one and bool(_DIFFERS.search(statement.text))
 
@@ -90,10 +111,17 @@ def _take_while_compared(
     if len(told) == len(sides):
         following = [each for each in following if each in told]
     for statement in following:
-        if count_words([*chosen, statement]) > MAX_WORDS:
+        if not _goes_on(statement, sides, first) or count_words([*chosen, statement]) > MAX_WORDS:
             break
         chosen.append(statement)
     return [*chosen, *_find_contrast(sides, chosen, ranked)]
+
+
+def _goes_on(statement: Statement, sides: Sequence[Sequence[str]], first: Statement) -> bool:
+    """Return whether a statement after the first one is still about its subject."""
+    if _GOES_ON.match(statement.text) or any(is_about(side, statement) for side in sides):
+        return True
+    return len({*terms(statement.text)} & {*terms(first.text)}) >= MIN_SHARED
 
 
 def _find_contrast(

@@ -16,7 +16,9 @@ _COMPARES = re.compile(
     r"|differs?|different|rather than|distinction|similarit\w+|differently)\b"
     r"|\A\W*compare\b|\bhow\b[^?]{1,80}\bcompares?\b"
     r"|\b(?:sets?|tells?|distinguish(?:es)?|separates?)\b[^?]{1,80}\bfrom\b"
-    r"|\b(?:which|what|who)\b[^?]{0,80}er\b[^?]{0,80},[^?]{0,80}\bor\b",
+    r"|\b(?:which|what|who)\b[^?]{0,80}er\b[^?]{0,80},[^?]{0,80}\bor\b"
+    r"|\A[^?:]{2,80}? or [^?:]{1,80}: (?:which|what|who)\b"
+    r"|\bwhat (?:does|do) [^?]{1,60} that [^?]{1,60} (?:does|do)(?: not|n['’]t)\b",
     re.IGNORECASE,
 )
 _MEASURES = (
@@ -143,7 +145,7 @@ _BARE = re.compile(r"what (?:is|are) (?:an?|the) [\w-]+(?: [\w-]+){0,2}[?.]?", r
 _BARE_WORD = re.compile(r"what is [\w-]+[?.]?", re.IGNORECASE)  # "What is entropy?"
 _EXACTLY = re.compile(r"\b(?:exactly|actually|really|precisely|basically) ", re.IGNORECASE)
 _THING = r"[^?,]{2,60}?"
-_END = r"[?.]?$"
+_END = r"(?: (?:when|if|while|where|on|for|during|after|before|at)\b.*)?[?.]?$"
 _AGAINST = r"(?:compared (?:with|to)|versus|vs\.?|rather than)"
 _DO, _DIFFER = "(?:do|does|did|are)", "(?:differ|compare|distinguished)"
 _PARTS = "(?:sets?|tells?|distinguish(?:es)?|separates?)"
@@ -155,11 +157,22 @@ _SIDES = tuple(
         rf"\bbetween (?P<left>{_THING}) and (?P<right>{_THING})(?: in\b.*)?{_END}",
         rf"\b(?:differ(?:s|ent)?|distinguished) from (?P<right>{_THING}){_END}",
         rf"(?:,|\bis|\bare)\s(?P<left>{_THING}),? or (?P<right>{_THING}){_END}",
+        (
+            rf"\A(?:.{{0,30}}\b(?:use|take) )?(?P<left>{_THING}) or (?P<right>{_THING})"
+            r"(?: for [^?:]*)?: "
+        ),
+        rf"\bwhat {_DO} (?P<left>{_THING}) \w+ that (?P<right>{_THING}) {_DO}(?: not|n['’]t)\b",
+        # "… the root key, compared to the session key": with the same noun
+        (
+            rf"\b(?P<left>[\w.-]+ (?P<noun>[\w-]+))\b.*?,? {_AGAINST} "
+            rf"(?P<right>{_THING} (?P=noun)){_END}"
+        ),
         rf"(?P<left>[\w.-]{{2,40}}) {_AGAINST} (?P<right>{_THING})(?:: .*)?{_END}",
         rf"\b{_PARTS} (?P<left>{_THING}) (?:apart )?from (?P<right>{_THING}){_END}",
         rf"\bhow {_DO} (?P<left>{_THING}) and (?P<right>{_THING}) {_DIFFER}\b",
         rf"\A\W*compare (?P<left>{_THING}) (?:and|against|to|with) (?P<right>{_THING}){_END}",
         rf"\bhow {_DO} (?P<left>{_THING}) compare (?:against|to|with) (?P<right>{_THING}){_END}",
+        rf"\b{_DO} (?P<left>{_THING}) and (?P<right>{_THING}) (?:\w+ )?differently\b",
         rf"\bdifferently {_WITH} (?P<left>{_THING}) {_THAN} (?P<right>{_THING}){_END}",
     )
 )

@@ -418,6 +418,22 @@ def test_a_definition_goes_before_what_only_names_the_subject(question, text, sa
             "Unlike a kettle, a steel pot cooks. [c1]",
         ),
         (
+            "What distinguishes a pot from a kettle on Mars?",
+            (
+                "A pot is identical to a kettle, except for the lid. Sand is red.\n\n"
+                "Tool | Use\n--- | ---\nkettle | Mars"
+            ),
+            "A pot is identical to a kettle, except for the lid. [c1]",
+        ),
+        (
+            "How do pots and kettles differ in what they cook?",
+            (
+                "Tools differ in what they cook:\n\n- pots\n- kettles\n- pans\n\n"
+                "Pots cook soup. Kettles cook water. Pans cook eggs."
+            ),
+            "Pots cook soup. [c1] Kettles cook water. [c1]",
+        ),
+        (
             "How long may a pot boil compared with a kettle?",
             "Time | pot | kettle | pan\nMay boil | 1 h | 5 min | 2 h",
             "May boil, pot: 1 h; kettle: 5 min [c1]",
@@ -494,9 +510,9 @@ def test_a_long_row_is_cut_to_what_is_asked_for():
 
 
 def test_the_best_about_both_sides_goes_before_what_is_merely_different():
-    """Unless that fits nearly as well."""
+    """Though that fits nearly as well."""
     best = Statement("c1", 0, "A strong lamp burns all night, while a weak lamp goes out.", "", 0.8)
     other = Statement("c1", 5, "A strong lamp may hang at a different wall.", "", 0.6)
     question = "What is the difference between a strong lamp and a weak lamp?"
     assert compare(question, [best, other]) == [best]
-    assert compare(question, [best, replace(other, fit=0.75)])[0].text == other.text
+    assert compare(question, [best, replace(other, fit=0.75)]) == [best]
