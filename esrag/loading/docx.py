@@ -7,6 +7,7 @@ from itertools import islice, takewhile
 from typing import Any
 
 from esrag.loading import archive
+from esrag.loading.equations import MATH, write_equation
 from esrag.loading.headers import repeat_text
 from esrag.loading.inheritance import inherit
 from esrag.loading.layout import Layout, clean_title, count_characters, join_lines
@@ -189,6 +190,9 @@ def _text(paragraph: Any) -> str:
     walker = etree.iterwalk(paragraph, events=("start",))
     for _, element in walker:
         if element.tag in _LEFT_OUT:
+            walker.skip_subtree()
+        elif element.tag == f"{MATH}oMath":
+            pieces.append(write_equation(element))
             walker.skip_subtree()
         elif element.tag == f"{_WORD}t":
             pieces.append(element.text or "")

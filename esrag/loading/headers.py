@@ -71,6 +71,18 @@ def count_header_rows(rows: Sequence[Row]) -> int:
     return count
 
 
+def has_no_header(rows: Sequence[Row]) -> bool:
+    """Return whether the first row of a table has figures in a column of figures.
+
+    >>> has_no_header([["Kiel", "5.1"], ["Jena", "4"], ["Ulm", "3"]])
+    True
+    >>> has_no_header([["City", "2023"], ["Jena", "4"], ["Ulm", "3"]])
+    False
+    """
+    columns = zip(*rows, strict=False)
+    return len(rows) > MIN_FIGURES and any(all(map(_is_figure, column)) for column in columns)
+
+
 def join_header(rows: Sequence[Row]) -> Row:
     """Return one name for each column, joined from the cells above each other.
 

@@ -16,7 +16,7 @@ from typing import Any, Self
 from esrag.errors import ParsingError
 from esrag.loading import Skipped
 from esrag.loading.decoding import decode, is_text
-from esrag.loading.headers import HEAD_ROWS, count_header_rows, join_header
+from esrag.loading.headers import HEAD_ROWS, count_header_rows, has_no_header, join_header
 from esrag.loading.layout import Layout, join_lines
 from esrag.records import Columns, Document, Source
 from esrag.text import format_count, normalise
@@ -154,10 +154,10 @@ def _require_columns(names: Sequence[str], columns: Columns) -> None:
 
 
 def _read_header(rows: Sequence[Cells]) -> tuple[list[str], int]:
-    """Return the names of the columns, and how many of the first rows they take."""
+    """Return the names of the columns, and how many of the first rows they take, which may be 0."""
     headers = [[join_lines(normalise(name)) for name in cells] for cells in rows]
-    count = count_header_rows(headers)
-    joined = enumerate(join_header(headers[:count]), start=1)
+    count = 0 if has_no_header(headers) else count_header_rows(headers)
+    joined = enumerate(join_header(headers[:count]) if count else [""] * len(rows[0]), start=1)
     return [name or f"column {number}" for number, name in joined], count
 
 

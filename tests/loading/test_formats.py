@@ -311,6 +311,23 @@ def test_a_cover_of_large_letters_is_the_title(load_one, build, points, title):
     assert title == load_one("a.docx", build.saved(document)).title
 
 
+def test_the_equations_of_a_word_document_are_text(load_one, build):
+    """On one line, and not what they look like."""
+    document = docx.Document()
+    letter = "<m:r><m:t>{}</m:t></m:r>"
+    parts = (
+        letter.format("x="),
+        f"<m:sSup><m:e>{letter.format('a')}</m:e><m:sup>{letter.format('2')}</m:sup></m:sSup>",
+        f"<m:f><m:num>{letter.format('b+c')}</m:num><m:den>{letter.format('4')}</m:den></m:f>",
+        f"<m:rad><m:radPr/><m:deg/><m:e>{letter.format('y')}</m:e></m:rad>",
+        f'<m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr><m:e>{letter.format("z")}</m:e></m:nary>',
+    )
+    math = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+    paragraph = document.add_paragraph("The sum is ")
+    paragraph._p.append(parse_xml(f"<m:oMath {math}>{''.join(parts)}</m:oMath>"))
+    assert load_one("a.docx", build.saved(document)).text == "The sum is x=a^2(b+c)/4√(y)∑z"
+
+
 def test_docx_keeps_insertions_and_controls_and_leaves_deletions_out(load_one, build):
     """Tracked insertions, content controls and text boxes are text, tracked deletions are not."""
     document = docx.Document()
@@ -343,6 +360,14 @@ def test_csv_rows_with_text_are_documents(load_one, load, samples):
         {"year": 2024},
     )
     assert second.doc_id == "d#1~2"
+
+
+def test_a_table_of_figures_may_have_no_header(load_one):
+    """Its first row is data, and its columns have numbers."""
+    text = load_one("a.csv", "Kiel;5.1;north\nJena;4;east\nUlm;3;south\n").text
+    assert text.splitlines()[0] == "column 1: Kiel; column 2: 5.1; column 3: north"
+    text = load_one("a.csv", "City;2023;Side\nJena;4;east\nUlm;3;south\n").text
+    assert text.splitlines()[0] == "City: Jena; 2023: 4; Side: east"
 
 
 def test_csv_columns_of_long_cells_are_text(load, build):
