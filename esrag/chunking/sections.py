@@ -15,6 +15,7 @@ from esrag.text.captions import read_caption
 # and are cut between their rows.
 _SMALL_SHARE = 0.25
 _MAX_TABLE = 8
+_MAX_LEAD_IN = 400  # characters of a sentence that introduces a list
 
 
 class SectionsChunker:
@@ -121,11 +122,24 @@ class SectionsChunker:
     def _sentences(
         self, measured: Measured, text: str, part: Section, start: int, end: int
     ) -> list[Span]:
-        """Return sentences that fit; the section's heading joins the sentence after it."""
+        """Return sentences that fit; a heading and what introduces a list join what follows."""
         spans = [(start + first, start + last) for first, last in sentence_spans(text[start:end])]
         if start == part.start and part.path and len(spans) > 1:
             spans[:2] = [(spans[0][0], spans[1][1])]
-        return list(measured.fit(spans))
+        return list(measured.fit(_join_lead_ins(text, spans)))
+
+
+def _join_lead_ins(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the spans; one that ends with a colon goes with the next one, if it is not long."""
+    begun = None
+    for start, end in spans:
+        if begun is None and text[end - 1] == ":" and end - start <= _MAX_LEAD_IN:
+            begun = start
+            continue
+        yield (start if begun is None else begun, end)
+        begun = None
+    if begun is not None:
+        yield (begun, spans[-1][1])
 
 
 class StrictSectionsChunker:

@@ -7,14 +7,23 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from esrag.text.questions import read_question
 from esrag.text.terms import STOP_WORDS, find_technical_words, terms
 
 _OPENING = r"\A\s*(?:(?:and|but|or|so|also|then|what about|how about)\b[\s,]*)+"
 _PRONOUN = r"\b(?:(?-i:[Ii]t)|its|they|them|their|he|his|him|she|her|hers|former|latter)\b"
 _THAT = r"\b(?:this|that|these|those)\b"
 # The end of the question or a verb, and not a noun.
-_ALONE = r"(?=\s*(?:\?|\Z|(?:is|are|was|were|do|does|did|mean|means|work|works)\b))"
-_LEANS = re.compile(f"{_OPENING}|{_PRONOUN}|{_THAT}{_ALONE}", re.IGNORECASE)
+_ALONE = (
+    r"(?=\s*(?:\?|\Z|(?:is|are|was|were|do|does|did|mean|means|work|works|an?|the|also|always"
+    r"|allowed|different|enough|ever|from|has|have|needed|not|possible|right|still|true|than|uses?)\b))"
+)
+_ONE = r"\b(?:(?:(?:an)?other )?ones?|each)\b"
+_ON_MORE = (
+    r"\A\s*(?:please |(?:can|could) you )?(?:please )?(?:show|give|tell)(?: me)?"
+    r" (?:an?|some|another|any)?\s*(?:more|examples?|details?)\b[\w\s]{0,20}[?.!]*\Z"
+)
+_LEANS = re.compile(f"{_OPENING}|{_PRONOUN}|(?:{_THAT}|{_ONE}){_ALONE}|{_ON_MORE}", re.IGNORECASE)
 LEANING = re.compile(f"{_OPENING}|{_PRONOUN}|{_THAT}", re.IGNORECASE)
 _MIN_TERMS = 1  # "Why?" asks about what was spoken of; but not "What is SHAKE128?"
 
@@ -40,6 +49,13 @@ _REPLACED = re.compile(
     r"(?!\s(?:possible|true|necessary|required|allowed|likely|correct|best|better)\b)",
     re.IGNORECASE,
 )
+_VERB_AT_END = re.compile(r"\s(?:do|mean|work|stand for)\Z")
+_WHERE = re.compile(r"\b(?:in|inside|on|with|within|under|using|at) (?:the )?\Z", re.IGNORECASE)
+_ACTS = re.compile(
+    r"\b(?:avoid|change|configure|delete|disable|enable|extend|increase|limit|lower|override"
+    r"|prevent|raise|reduce|remove|set|turn)\b",
+    re.IGNORECASE,
+)
 _OWNED = re.compile(r"\b(?:its|their|his|her)\b(?=\s+\w)", re.IGNORECASE)
 _JOINTS = frozenset({"of", "v", "v.", "vs", "vs.", "van", "von", "de", "der"})
 _DIGITS = re.compile(r"\d+")
@@ -48,6 +64,7 @@ _WORD = re.compile(r"(?<![.+#'’-])(?:[.+#'’-]*+\w)++")
 _EDGES = ' \t\n,;:!?"“”()[]…'
 MAX_NAMES = 3
 MAX_TITLE_WORDS = 10
+MAX_SUBJECT_WORDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +144,27 @@ def _find_subject(question: str, before: Turn) -> list[str]:
     "He" is a person whom the answer names. After "Which …?" it is what the answer adds; else it is
     what the question before is about, or the answer if that names nothing.
     """
-    asked = find_names(before.question)
-    added = [name for name in find_names(before.answer) if name not in asked]
+    asked = _find_asked(before.question)
+    added = [name for name in find_names(before.answer) if name not in before.question]
     if _PERSON.search(question):
         people = [name for name in added if " " in name and not _DIGITS.search(name)]
         return people[:1] or asked
-    if _ASKS_NAME.match(before.question):
+    if _ASKS_NAME.match(before.question) and not _OPENS.match(question):
         return [name for name in added if find_technical_words(name)][:1] or asked or added[:1]
     return asked
+
+
+def _find_asked(question: str) -> list[str]:
+    """Return what a question wants to have defined, else its names but for those of a place.
+
+    "How old is the cache in Borg?" is not about Borg.
+    """
+    subject = read_question(question).subject
+    if terms(subject):
+        whole = _VERB_AT_END.sub("", question[question.find(subject) :].strip(f"{_EDGES}."))
+        return [whole if len(whole.split()) <= MAX_SUBJECT_WORDS else subject]
+    names = find_names(question)
+    return [name for name in names if not _WHERE.search(question.partition(name)[0])]
 
 
 def _complete(question: str, before: str, names: Sequence[str]) -> str:
@@ -147,7 +177,7 @@ def _complete(question: str, before: str, names: Sequence[str]) -> str:
     phrase = _PREPOSITION.sub("", rest, count=1)
     return (
         _exchange_number(phrase, before)
-        or _exchange_name(phrase, before)
+        or _exchange_name(phrase, before, find_names(before) if phrase != rest else names)
         or _exchange_attribute(rest, before, names)
     )
 
@@ -161,7 +191,7 @@ def _exchange_number(phrase: str, before: str) -> str:
     return f"{before[: alike[-1].start()]}{phrase}{before[alike[-1].end() :]}" if alike else ""
 
 
-def _exchange_name(phrase: str, before: str) -> str:
+def _exchange_name(phrase: str, before: str, names: Sequence[str]) -> str:
     """Return the question before with a name of the same form exchanged, or with its only name."""
     named = [*find_names(f"of {phrase}")]
     if len(named) != 1 or set(terms(phrase)) - set(terms(named[0])):
@@ -170,8 +200,7 @@ def _exchange_name(phrase: str, before: str) -> str:
     others = [*find_technical_words(before), *find_names(before)]
     form = _DIGITS.sub("#", named[0])
     alike = [each for each in others if each != named[0] and _DIGITS.sub("#", each) == form]
-    only = find_names(before)
-    former = alike[:1] or (only if len(only) == 1 else [])
+    former = alike[:1] or (names if len(names) == 1 else [])
     return before.replace(former[0], phrase) if former else ""
 
 
@@ -211,6 +240,8 @@ def _name_pronoun(question: str, names: Sequence[str]) -> str:
     """Return the question with the only name in place of its only pronoun; "" otherwise."""
     if len(names) != 1 or names[0] in question:
         return ""
+    if _ACTS.search(question) and names[0][:1].isupper():
+        return ""  # "How do I change it?" is not about a product
     plain, owned = _REPLACED.findall(question), _OWNED.findall(question)
     if len(plain) + len(owned) != 1:
         return ""
@@ -220,7 +251,10 @@ def _name_pronoun(question: str, names: Sequence[str]) -> str:
 
 def _append(question: str, before: Turn, names: Sequence[str]) -> str:
     """Return the question followed by its subject: names, else words and titles of before."""
-    parts = [*names[:MAX_NAMES]] or _describe(before)
+    is_bare = not terms(question) or _ACTS.search(question)
+    parts = [*names[:MAX_NAMES]]
+    if is_bare or not parts:
+        parts = [*_describe(before), *(name for name in parts if name not in before.question)]
     about = ", ".join(part for part in parts if part not in question)
     return f"{question} ({about})" if about else question
 

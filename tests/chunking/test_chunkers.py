@@ -304,6 +304,14 @@ def test_a_heading_alone_goes_with_a_subsection_that_does_not_fit():
     assert [piece[:16] for piece in found] == ["4 Keys\n4.1 Sizes", "One two three fo"]
 
 
+def test_what_introduces_a_list_goes_with_it():
+    """Its last sentence does, and not what is before that."""
+    before = "One two three four five six seven eight nine ten eleven."
+    text = f"{before} A token holds at least:\n- the name of the issuer\n- the time of the issue"
+    found = texts_of("sections", text, 20)
+    assert found == [before, text[len(before) + 1 :]]
+
+
 def test_tables_stay_whole_with_caption():
     """A table over the size is one chunk, with the caption over it; the text around it is not."""
     rows = "\n".join(f"ML-KEM-{n} | {n} | {n + 1}" for n in range(9))

@@ -18,7 +18,11 @@ BEFORE = [Turn("Who?"), Turn(FIRST)]
     [
         ("And of ML-KEM-1024?", "What is the size of the encapsulation key of ML-KEM-1024?"),
         ("What about its ciphertext?", "What is the size of the ciphertext of ML-KEM-768?"),
-        ("Why?", "Why? (ML-KEM-768)"),
+        ("Why?", "Why? (size encapsulation key ML-KEM-768)"),
+        ("Tell me more.", "Tell me more. (ML-KEM-768)"),
+        ("Can you give me an example?", "Can you give me an example? (ML-KEM-768)"),
+        ("How do I change it?", "How do I change it? (size encapsulation key ML-KEM-768)"),
+        ("Show me the kettle.", "Show me the kettle."),
         ("Who is the author of the kettle's manual?", "Who is the author of the kettle's manual?"),
         ("Is ML-KEM-1024 slower than it?", "Is ML-KEM-1024 slower than ML-KEM-768?"),
         ("How does IT support work?", "How does IT support work?"),
@@ -52,6 +56,8 @@ CHOICE = Turn(
     "Which parameter set does NIST recommend?",
     "NIST recommends using ML-KEM-768 as the default parameter set.",
 )
+CACHE = Turn("What is the cache in Borg?", "The cache holds lists of files.")
+METHOD = Turn("Which method is the safest in Postgres?", "The safest one is slow.")
 HEIGHT = Turn("How high is the dam?", "The dam is 40 metres high.", ("Dams of the North",))
 
 
@@ -71,7 +77,12 @@ HEIGHT = Turn("How high is the dam?", "The dam is 40 metres high.", ("Dams of th
         (AUTHOR, "Where does he work?", "Where does Guido van Rossum work?"),
         (AUTHOR, "What is it about?", "What is PEP 8 about?"),
         (CHOICE, "How large is its ciphertext?", "How large is ML-KEM-768's ciphertext?"),
-        (CHOICE, "Why?", "Why? (ML-KEM-768)"),
+        (CHOICE, "Why?", "Why? (parameter set NIST recommend, ML-KEM-768)"),
+        (CACHE, "Is it on by default?", "Is cache in Borg on by default?"),
+        (CACHE, "How do I make one?", "How do I make one? (cache in Borg)"),
+        (METHOD, "What about md5?", "What about md5? (method safest Postgres)"),
+        (METHOD, "And in Redis?", "Which method is the safest in Redis?"),
+        (METHOD, "Is that the default?", "Is that the default? (method safest Postgres)"),
         (HEIGHT, "When was it built?", "When was it built? (high dam, Dams of the North)"),
         (SIZE, "Who painted the Mona Lisa?", "Who painted the Mona Lisa?"),
         (SIZE, "And who painted the Mona Lisa?", "And who painted the Mona Lisa? (ML-KEM-768)"),
