@@ -47,6 +47,8 @@ _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 # the steps of a tutorial may be chapters.
 REACH, FAR = 3, 40
 
+_ASKS = re.compile(r"[^\W_]{2}|[^\x00-\x7f]")  # one letter asks for nothing
+
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
@@ -98,7 +100,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         reading=best.reading if best else None,
         has_steps=bool(algorithm),
     )
-    sureness = confidence(signals)
+    sureness = confidence(signals) if _ASKS.search(question) else 0.0
     clock.lap("evidence")
 
     return Gathered(

@@ -173,14 +173,14 @@ def query_vector(question: str, embedder: Embedder) -> Vectors:
 def prepare_question(question: str) -> str:
     """Return a question as `normalise` writes it, after a check of its length.
 
-    Raises: UsageError for a question that is blank or longer than a page and a half.
+    Raises: UsageError for a question without a word, or longer than a page and a half.
     """
     if len(question) > MAX_QUESTION_CHARACTERS:
         message = f"the question has more than {MAX_QUESTION_CHARACTERS:,} characters"
         raise UsageError(message, hint="ask for one thing, and ingest long texts")
 
     question = normalise(question)
-    if not question.strip():
+    if not any(map(str.isalnum, question)):
         raise UsageError(
             "the question is empty", hint='type one, such as: esrag ask "How heavy is it?"'
         )

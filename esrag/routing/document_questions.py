@@ -40,6 +40,8 @@ _LENGTH = (
 )
 _SUMMARY = r"(?:(?:short|brief|quick|concise|general) )*(?:summary|overview|synopsis|outline|gist)"
 
+_FORMATS = "pdf|word|html|markdown|email"
+
 _RULES: tuple[tuple[Wanted | None, str], ...] = (
     ("count", rf"how many {_DOCUMENTS} (?:{_YOU_HAVE}|{_ARE_HERE}|are there)(?: in total)?"),
     ("count", rf"how (?:big|large) is {_HERE}"),
@@ -47,6 +49,14 @@ _RULES: tuple[tuple[Wanted | None, str], ...] = (
     ("list", rf"(?:which|what) {_DOCUMENTS} (?:{_YOU_HAVE}|{_ARE_HERE})(?: {_ON} {_TOPIC})?"),
     ("list", rf"(?:which|what) (?:of (?:the|your) )?{_DOCUMENTS} are there(?: about {_TOPIC})?"),
     ("list", rf"(?:which|what) (?:of (?:the|these|your|my) )?{_DOCUMENTS} {_DEAL_WITH} {_TOPIC}"),
+    (
+        "list",
+        (
+            rf"(?:which|what) (?:of (?:the|these|your|my) )?{_DOCUMENTS} are (?:an? )?"
+            rf"(?:{_FORMATS})s?"
+            rf"(?: {_DOCUMENTS})?"
+        ),
+    ),
     ("list", rf"(?:what|which) (?P<about>\S.{{0,80}}?) {_ARE_HERE}"),
     ("list", rf"what(?:'s| is) (?:in|part of) {_HERE}|what does {_HERE} (?:have|contain|cover)"),
     ("list", rf"what(?:'s| is) {_HERE} about|what are your {_DOCUMENTS}"),
@@ -81,11 +91,19 @@ _RULES: tuple[tuple[Wanted | None, str], ...] = (
         ),
     ),
     (None, rf"(?:what is |what's )?(?:an? |the )?{_SUMMARY} of (?P<about>\S.*?){_LENGTH}"),
+    (
+        None,
+        (
+            rf"(?:what are |what're |{_POLITE}(?:list|give me|tell me|name) )?(?:the )?"
+            rf"(?:main|key|most important) (?:points|ideas|messages|takeaways) (?:of|in|from)"
+            rf" (?P<about>\S.*?){_LENGTH}"
+        ),
+    ),
     (None, r"what(?:'s| is| are) (?P<about>\S.*?) (?:all )?about"),
     (None, r"what does (?P<about>\S.*?) (?:talk about|cover|deal with)"),
     (None, r"tl;?dr:?(?: of| for)? (?P<about>\S.*)"),
 )
-_FORMAT = re.compile(r"\b(pdf|word|html|markdown|email)s?\b", re.IGNORECASE)
+_FORMAT = re.compile(rf"\b({_FORMATS})s?\b", re.IGNORECASE)
 _COMPILED = tuple(
     (wanted, re.compile(rf"\A(?:{rule})\Z", re.IGNORECASE)) for wanted, rule in _RULES
 )

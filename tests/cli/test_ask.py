@@ -158,7 +158,13 @@ def test_only_stages_that_were_gone_through_have_a_time(kitchen):
 
 @pytest.mark.parametrize(
     "question",
-    ['"', "AND OR NOT NEAR(a b)", "kettle* ^title : {x} -y", "'; DROP TABLE chunks;--", "{{7*7}}"],
+    [
+        '"kettle',
+        "AND OR NOT NEAR(a b)",
+        "kettle* ^title : {x} -y",
+        "'; DROP TABLE chunks;--",
+        "{{7*7}}",
+    ],
 )
 def test_operators_in_a_question_are_words(kitchen, question):
     """No syntax error, no crash: an answer or a refusal."""
@@ -194,7 +200,12 @@ def test_ask_and_search_read_a_question_from_stdin(kitchen):
 
 @pytest.mark.parametrize(
     ("question", "words"),
-    [("", "empty"), ("  ", "empty"), ("why " * 25_000, "more than 10,000 characters")],
+    [
+        ("", "empty"),
+        ("  ", "empty"),
+        ("?!", "empty"),
+        ("why " * 25_000, "more than 10,000 characters"),
+    ],
 )
 def test_a_question_that_is_none_is_wrong_use(kitchen, question, words):
     """Empty or as long as a document: one line, exit 2."""
@@ -202,6 +213,12 @@ def test_a_question_that_is_none_is_wrong_use(kitchen, question, words):
 
     assert (ran.code, ran.out) == (2, "")
     assert words in ran.err
+
+
+def test_one_letter_asks_for_nothing(kitchen):
+    """It is refused; a sign of another script may be a word."""
+    ran = kitchen("ask", "x", "--json", "--set", "answer.refusal=0.3")
+    assert (ran.code, ran.json["confidence"]) == (3, 0)
 
 
 def test_asking_before_ingesting_says_what_to_run(esrag):

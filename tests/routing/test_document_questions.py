@@ -45,6 +45,10 @@ def found(question):
         ("Give me a short overview of FIPS 203", ("summary", "FIPS 203")),
         ("What is handbook.pdf about?", ("summary", "handbook.pdf")),
         ("What does PEP 8 cover?", ("summary", "PEP 8")),
+        ("What are the main points of PEP 8?", ("summary", "PEP 8")),
+        ("Give me the key takeaways from PEP 8 in one sentence", ("summary", "PEP 8")),
+        ("Which of the documents are PDFs?", ("list", "")),
+        ("Which documents are PDF files?", ("list", "")),
         ("Summary of the kettle manual in two sentences", ("summary", "the kettle manual")),
     ],
 )
