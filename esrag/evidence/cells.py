@@ -29,6 +29,7 @@ MAX_ROWS = 2  # that a question may compare
 MIN_SHARE, MIN_TECHNICAL_SHARE = 0.7, 0.4
 # The same where the best statement has no number that the question asks for.
 MIN_SHARE_FOR_NUMBER = 0.4
+MIN_SHARE_FOR_VALUE = 0.5  # the same if the question names no header
 
 _BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,40})[)\]]")
 _SCALE = re.compile(
@@ -302,7 +303,8 @@ def _is_named(row: _Candidate) -> bool:
     least = MIN_TECHNICAL_SHARE if row.is_technical or row.is_compared else MIN_SHARE
     values = row.row.cells[1:]
     is_said = len(values) == 1 and any(map(str.isalpha, values[0][1]))
-    has_column = row.headers or (row.is_technical and is_said)
+    is_asked_for = row.is_technical and is_said and row.whole_share >= MIN_SHARE_FOR_VALUE
+    has_column = row.headers or is_asked_for
     return bool(row.matched and has_column) and not row.missing and row.whole_share >= least
 
 

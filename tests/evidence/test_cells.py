@@ -251,6 +251,14 @@ def test_a_named_cell_has_the_number_that_the_best_statement_lacks():
     assert answer(question, text) == ["git, Space: 134 M"]
 
 
+def test_a_label_alone_does_not_make_a_row_the_answer():
+    """A table of abbreviations does not say what else one of them has to do."""
+    table = "Abbreviation | Term\nIdP | Identity Provider\nRP | Relying Party\nOTP | One-Time Code"
+    text = f"Every token that an IdP sends holds metadata such as its issuer.\n\n{table}"
+    assert answer("Which metadata have to be in every token that an IdP sends?", text) == []
+    assert answer("What does IdP stand for?", text) == ["IdP, Term: Identity Provider"]
+
+
 def test_a_shorter_label_does_not_outdo_the_row_in_question():
     """The label "whistle" is in the question as well, but its row is about steam."""
     table = (
