@@ -16,7 +16,8 @@ _THAT = r"\b(?:this|that|these|those)\b"
 # The end of the question or a verb, and not a noun.
 _ALONE = (
     r"(?=\s*(?:\?|\Z|(?:is|are|was|were|do|does|did|mean|means|work|works|an?|the|also|always"
-    r"|allowed|different|enough|ever|from|has|have|needed|not|possible|right|still|true|than|uses?)\b))"
+    r"|allowed|different|enough|ever|from|has|have|needed|not|possible|right|still|true|than"
+    r"|uses?)\b))"
 )
 _ONE = r"\b(?:(?:(?:an)?other )?ones?|each)\b"
 _ON_MORE = (
@@ -161,7 +162,8 @@ def _find_asked(question: str) -> list[str]:
     """
     subject = read_question(question).subject
     if terms(subject):
-        whole = _VERB_AT_END.sub("", question[question.find(subject) :].strip(f"{_EDGES}."))
+        _, _, rest = question.partition(subject)
+        whole = _VERB_AT_END.sub("", f"{subject}{rest}".strip(f"{_EDGES}."))
         return [whole if len(whole.split()) <= MAX_SUBJECT_WORDS else subject]
     names = find_names(question)
     return [name for name in names if not _WHERE.search(question.partition(name)[0])]

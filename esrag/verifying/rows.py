@@ -64,7 +64,9 @@ def _values(clause: str, cells: Sequence[Sequence[str]], names: frozenset[str]) 
 
 
 def _has(row: Sequence[str], value: str) -> bool:
-    return any(re.search(rf"(?<!\w){re.escape(value)}(?!\w)", cell, re.IGNORECASE) for cell in row)
+    """Return whether a cell has a value as a word."""
+    near = (cell for cell in row if value.lower() in cell.lower())  # far faster than the pattern
+    return any(re.search(rf"(?<!\w){re.escape(value)}(?!\w)", cell, re.IGNORECASE) for cell in near)
 
 
 def _name(values: Sequence[str], owners: Sequence[set[int]]) -> str:
