@@ -20,10 +20,10 @@ from reader import DEVICE, SUPPORTS, Group, Student, predict, score, to_groups
 from sentences import is_held_out, on_one_line, words
 
 from esrag.embedding.reader import MAX_ENTAILING_TOKENS
+from esrag.evidence.fits import put_headings
 from esrag.records import Chunk
 from esrag.text import sentence_spans
 from esrag.verifying.drafts import to_evidence
-from esrag.verifying.support import with_title
 
 # How much an example counts, by how it was made.
 WRITTEN, JOINED, CHANGED_PASSAGE, CHANGED, FOREIGN, VERBATIM = 2.0, 1.0, 0.6, 0.5, 0.5, 0.4
@@ -74,6 +74,11 @@ def read_drafts(path: Path) -> list[Draft]:
         false = [sentence for _, sentence in row["false"]]
         drafts.append(Draft(passage, row["honest"], false, is_held_out(row["source"], ONE_IN)))
     return drafts
+
+
+def with_title(passage: Chunk) -> str:
+    """Return a passage after its document's title and its own heading, on one line."""
+    return " ".join(put_headings(passage.text, passage).split())
 
 
 def to_passage(row: dict) -> Chunk:

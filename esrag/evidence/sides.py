@@ -34,9 +34,14 @@ def find_common(ranked: Sequence[Statement], sides: Sequence[Side]) -> Statement
     for statement in ranked:
         begin = _begin(statement)
         is_begun = any(not set(side).isdisjoint(begin) for side in sides)
-        if is_begun and all(is_about(side, statement) for side in sides):
+        if is_begun and is_about_all(sides, statement):
             return statement
     return None
+
+
+def is_about_all(sides: Sequence[Side], statement: Statement) -> bool:
+    """Return whether a statement is about each side."""
+    return all(is_about(side, statement) for side in sides)
 
 
 def is_about(side: Side, statement: Statement) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from esrag.evidence import Statement
-from esrag.evidence.sides import find_begun, is_about, turn
+from esrag.evidence.sides import find_begun, is_about, is_about_all, turn
 from esrag.text.questions import read_sides
 from esrag.text.terms import terms
 
@@ -46,7 +46,7 @@ def compare(question: str, ranked: Sequence[Statement]) -> list[Statement]:
         return []
 
     near = [each for each in ranked if each.fit >= NEAR * ranked[0].fit]
-    least = NEAR_BOTH * ranked[0].fit if _is_about_all(sides, ranked[0]) else 0
+    least = NEAR_BOTH * ranked[0].fit if is_about_all(sides, ranked[0]) else 0
     telling = [
         each for each in near if each.fit >= least and each.items <= 1 and _tells_apart(sides, each)
     ]
@@ -62,7 +62,7 @@ def compare(question: str, ranked: Sequence[Statement]) -> list[Statement]:
     if has_each:
         return list(dict.fromkeys(begun))
 
-    both = [each for each in near if _is_about_all(sides, each)]
+    both = [each for each in near if is_about_all(sides, each)]
     if both:
         return _take_while_compared(sides, both[0], ranked)
     single = [next((each for each in near if is_about(side, each)), None) for side in sides]
@@ -74,7 +74,7 @@ def _tells_apart(sides: Sequence[Sequence[str]], statement: Statement) -> bool:
 
     One about both may say so in more ways.
     """
-    if _is_about_all(sides, statement):
+    if is_about_all(sides, statement):
         return bool(_SAYS_HOW.search(statement.text))
     is_of_one = any(is_about(side, statement) for side in sides)
     return is_of_one and bool(_DIFFERS.search(statement.text))
@@ -85,11 +85,7 @@ def _sets_apart(sides: Sequence[Sequence[str]], statement: Statement) -> bool:
 
     "Different" may be said of anything else.
     """
-    return _is_about_all(sides, statement) and bool(_CONTRASTS.search(statement.text))
-
-
-def _is_about_all(sides: Sequence[Sequence[str]], statement: Statement) -> bool:
-    return all(is_about(side, statement) for side in sides)
+    return is_about_all(sides, statement) and bool(_CONTRASTS.search(statement.text))
 
 
 def _take_while_compared(

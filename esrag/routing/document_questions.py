@@ -53,8 +53,7 @@ _RULES: tuple[tuple[Wanted | None, str], ...] = (
         "list",
         (
             rf"(?:which|what) (?:of (?:the|these|your|my) )?{_DOCUMENTS} are (?:an? )?"
-            rf"(?:{_FORMATS})s?"
-            rf"(?: {_DOCUMENTS})?"
+            rf"(?:{_FORMATS})s?(?: {_DOCUMENTS})?"
         ),
     ),
     ("list", rf"(?:what|which) (?P<about>\S.{{0,80}}?) {_ARE_HERE}"),

@@ -18,8 +18,9 @@ _SPELLED |= {"dozen": 12, "hundred": 100, "thousand": 1000}
 _COUNT_NOTHING = ("one", "two")  # except before a unit, because of "one of them"
 
 _MEASURED = r"gram|lit(?:er|re)|met(?:er|re)|watt|volt|hertz|byte|bit|second"
+PREFIXES = "kilo|mega|giga|tera|peta|exa|kibi|mebi|gibi|tebi|centi|milli|micro|nano"
 _UNIT_WORD = (
-    rf"(?i:(?:kilo|mega|giga|tera|peta|exa|kibi|mebi|gibi|tebi|centi|milli|micro|nano)?(?:{_MEASURED})s?"
+    rf"(?i:(?:{PREFIXES})?(?:{_MEASURED})s?"
     r"|inch(?:es)?|foot|feet"
     r"|degrees? (?:celsius|fahrenheit|[CF])|per ?cent"
     r"|(?:minute|hour|day|week|month|year|mile|pound|degree|euro|(?:US )?dollar|(?:Swiss )?franc"

@@ -10,15 +10,23 @@ from dataclasses import dataclass
 
 from esrag.evidence.statements import Line
 from esrag.evidence.tables import Row
-from esrag.text.figures import CURRENCIES, Use, header_scales, header_units, numbers, units, uses
+from esrag.text.figures import (
+    CURRENCIES,
+    PREFIXES,
+    Use,
+    header_scales,
+    header_units,
+    numbers,
+    units,
+    uses,
+)
 from esrag.text.terms import compounds
 from esrag.verifying.columns import headers_of
 
 _PERCENT = "percent"
 _PLAIN = frozenset(("",))
-_PREFIXES = "kilo mega giga tera peta exa kibi mebi gibi tebi centi milli micro nano".split()  # noqa: SIM905
 _LABEL = re.compile(r"\A\W*\d{1,3}[.)] ")  # of an item of a list
-_PREFIX = re.compile(rf"\A(?:{'|'.join(_PREFIXES)})")
+_PREFIX = re.compile(rf"\A(?:{PREFIXES})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +73,18 @@ def find_other_unit(sentence: str, texts: Sequence[str]) -> str:
     >>> find_other_unit("The time is in seconds.", ["the time, in epoch milliseconds"])
     'second'
     """
-    held = {unit for text in texts for unit in _units(text) | header_units(text)}
-    missing = sorted(units(sentence) - held)
     # In the plural: "the second" is no unit.
-    named = (unit for unit in missing if f"{unit}s" in sentence.lower())
-    return next((unit for unit in named if held & _same_kind(unit)), "")
+    named = sorted(unit for unit in units(sentence) if f"{unit}s" in sentence.lower())
+    if not named:
+        return ""
+    held = {unit for text in texts for unit in _units(text) | header_units(text)}
+    return next((unit for unit in named if unit not in held and held & _same_kind(unit)), "")
 
 
 def _same_kind(unit: str) -> set[str]:
     """Return the units that differ from one in their prefix: millisecond, second."""
     base = _PREFIX.sub("", unit)
-    return {base, *(f"{prefix}{base}" for prefix in _PREFIXES)} - {unit}
+    return {base, *(f"{prefix}{base}" for prefix in PREFIXES.split("|"))} - {unit}
 
 
 def _is_read_as(use: Use, measure: _Measure, general: frozenset[str], sentence: str) -> bool:

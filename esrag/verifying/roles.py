@@ -8,7 +8,7 @@ from itertools import chain, combinations
 from esrag.evidence.statements import Line
 from esrag.text.terms import STOP_WORDS, find_technical_words
 from esrag.verifying.clauses import clauses, with_clauses
-from esrag.verifying.word_order import COMPOUND, MUTUAL, find_exchange, in_order
+from esrag.verifying.word_order import COMPOUND, JOINED, MUTUAL, find_exchange, in_order
 
 MAX_NAMES = 24  # in a sentence; every pair of them is checked for a swap
 MAX_REPLACED_TOKENS = 3
@@ -26,7 +26,7 @@ _STAND_INS = STOP_WORDS | {
     "he",
     "she",
 }
-_EITHER_WAY = re.compile(rf"\b(?:and|or|nor)\b|[,;=/+×]|{MUTUAL}", re.IGNORECASE)
+_EITHER_WAY = re.compile(f"{JOINED}|{MUTUAL}", re.IGNORECASE)
 
 
 def find_other_role(sentence: str, lines: Sequence[Line], names: Iterable[str]) -> str:

@@ -320,7 +320,7 @@ def _require_same_numbers(sentence: str, found: Sequence[Line]) -> None:
         return
 
     named, said = compounds(sentence), _said(sentence)
-    units = [(unit, _said(unit)) for unit in with_clauses(sentence)]
+    units = [({*numbers(unit)}, _said(unit)) for unit in with_clauses(sentence)]
     words = said - {term for number in given for term in terms(number)}
     counted = [(line, len(words & _said(line.text)), set(numbers(line.text))) for line in found]
     others = [
@@ -331,7 +331,7 @@ def _require_same_numbers(sentence: str, found: Sequence[Line]) -> None:
     elsewhere = max(others, default=0)
 
     for number in given:
-        parts = [words for unit, words in units if number in numbers(unit)]
+        parts = [own for held, own in units if number in held]
         with_it = [(line, shared) for line, shared, held in counted if number in held]
         known = max((shared for _, shared in with_it), default=len(words))
         is_of_other_words = elsewhere >= max(known + 1, SAME * len(words))
@@ -399,8 +399,3 @@ def _near(sentence: str, text: str) -> str:
     said = set(terms(sentence))
     best = max(range(len(own)), key=lambda n: (len(said & set(terms(own[n]))), -n), default=0)
     return " ".join(own[max(0, best - 1) : best + 2])
-
-
-def with_title(chunk: Chunk) -> str:
-    """Return a passage after its document's title and its own heading, on one line."""
-    return " ".join(put_headings(chunk.text, chunk).split())

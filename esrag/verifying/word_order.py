@@ -15,14 +15,14 @@ MUTUAL = (
     r"\b(?:with|between|vs|versus|plus|times|equals?|differs?|same|alike|similar|equivalent"
     r"|identical|meets?|borders?|marri\w+)\b"
 )
+JOINED = r"(?:[,;=/+×]|\b(?:and|or|nor)\b)"
 _ARTICLES = frozenset(("a", "an", "the"))
 _PASSIVE = re.compile(
     r"\b(?:is|are|was|were|be|been|being|gets?|got)(?: \w+){0,2}? \w+(?:ed|en|wn|[^aeiou]t)\b",
     re.IGNORECASE,
 )
-_JOINED = r"(?:[,;=/+×]|\b(?:and|or|nor)\b)"
 _LISTED = re.compile(
-    rf"\A\W*{_JOINED}.*{_JOINED}\W*(?:an?|the)?\W*\Z|{MUTUAL}", re.IGNORECASE | re.DOTALL
+    rf"\A\W*{JOINED}.*{JOINED}\W*(?:an?|the)?\W*\Z|{MUTUAL}", re.IGNORECASE | re.DOTALL
 )
 
 
