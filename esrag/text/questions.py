@@ -164,7 +164,7 @@ _SIDES = tuple(
         rf"\bwhat {_DO} (?P<left>{_THING}) \w+ that (?P<right>{_THING}) {_DO}(?: not|n['’]t)\b",
         # "… the root key, compared to the session key": with the same noun
         (
-            rf"\b(?P<left>[\w.-]+ (?P<noun>[\w-]+))\b.*?,? {_AGAINST} "
+            rf"\b(?P<left>[\w.-]{{1,40}} (?P<noun>[\w-]{{1,40}}))\b.{{0,80}}? {_AGAINST} "
             rf"(?P<right>{_THING} (?P=noun)){_END}"
         ),
         rf"(?P<left>[\w.-]{{2,40}}) {_AGAINST} (?P<right>{_THING})(?:: .*)?{_END}",
