@@ -40,6 +40,7 @@ MIN_NEARNESS = (
     0.8  # share of common words that makes two sentences say the same, apart from a contrast
 )
 
+_HEADER = re.compile(r"(?<![^,;:.|])([^,;:.|]{1,60}): ?\Z")  # of the cell that follows
 
 Negations = tuple[tuple[str, frozenset[str]], ...]  # each with the words that it negates
 
@@ -73,7 +74,12 @@ def sense_of(text: str) -> Sense:
 
 
 def _negated(text: str, negation: re.Match[str]) -> frozenset[str]:
-    """Return the words that follow a negation, or the word before one that ends its sentence."""
+    """Return the words that follow a negation, or the word before one that ends its sentence.
+
+    Of a cell, as in "Required: No", these are the words of its header.
+    """
+    if header := _HEADER.search(text, 0, negation.start()):
+        return frozenset(stems(header[1]))
     following = terms(COLOUR.sub(" ", text[negation.end() :]))[:MAX_NEGATED_WORDS]
     return frozenset(following or terms(COLOUR.sub(" ", text[: negation.start()]))[-1:])
 

@@ -53,6 +53,11 @@ PHRASES = tuple(
         (r"upper (?:limit|bound|end)|or (?:less|fewer|below|under)", "atmost"),
         (r"no longer|not any ?more", "not"),
         (r"can not", "cannot"),
+        (
+            r"(?P<one>[\w-]{1,40}) (?:is|are|was|were) (?:missing|absent|omitted|left out)",
+            r"no \g<one>",
+        ),
+        (r"non-(?=\w)", "not "),
         (r"(?:has|have|had|is|are) (?:got )?to(?= \w)", "must"),
         (r"(?:is|are) (?:required|obliged) to|it is mandatory", "must"),
         (r"(?:is|are) (?:allowed|permitted) to", "may"),

@@ -32,6 +32,7 @@ from esrag.text.terms import (
 from esrag.verifying.clauses import clauses, with_clauses
 from esrag.verifying.columns import is_of_another_column, is_of_another_year
 from esrag.verifying.contrasts import find_contrast
+from esrag.verifying.equal_numbers import has_equal
 from esrag.verifying.measures import find_other_measure, find_other_unit
 from esrag.verifying.roles import find_other_role, names_in
 from esrag.verifying.rows import find_other_row
@@ -199,7 +200,11 @@ def _require_particulars(
 ) -> None:
     """Raise Unsupported for a number, technical word, name, link or quotation that texts lack."""
     held_numbers = {number for text in texts for number in numbers(text)}
-    _require("number", numbers(sentence), held_numbers.__contains__)
+    _require(
+        "number",
+        numbers(sentence),
+        lambda number: number in held_numbers or has_equal(number, sentence, texts),
+    )
 
     words = find_technical_words(sentence, len(sentence))
     _require(
@@ -394,8 +399,18 @@ def _read(sentence: str, passages: Sequence[Chunk], entail: Entail) -> float:
 
 
 def _near(sentence: str, text: str) -> str:
-    """Return the sentence of a text that shares most words with a sentence, with its neighbours."""
-    own = [" ".join(text[start:end].split()) for start, end in sentence_spans(text)]
+    """Return the sentence of a text that shares most words with a sentence, with its neighbours.
+
+    A row of a table is returned with its headers, but by itself.
+    """
     said = set(terms(sentence))
-    best = max(range(len(own)), key=lambda n: (len(said & set(terms(own[n]))), -n), default=0)
+
+    def count(other: str) -> int:
+        return len(said & set(terms(other)))
+
+    own = [" ".join(text[start:end].split()) for start, end in sentence_spans(text)]
+    best = max(range(len(own)), key=lambda n: (count(own[n]), -n), default=0)
+    row = max((line.text for line in _lines(text) if line.row), key=count, default="")
+    if row and count(row) >= count(own[best]):
+        return row
     return " ".join(own[max(0, best - 1) : best + 2])

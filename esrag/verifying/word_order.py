@@ -7,7 +7,7 @@ from functools import lru_cache
 from esrag.text.terms import STOP_WORDS, terms
 
 MIN_ORDERED = 0.5  # share of a sentence's words whose order is compared with a statement's
-MIN_COMPARED = 4  # words
+MIN_COMPARED = 5  # words
 
 COMPOUND = re.compile(r"\w(?:[\w.'’&+#/-]*\w)?")
 # What is true of two in either order.

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from esrag.citations import REFUSAL
 from esrag.records import Chunk, Evidence
+from esrag.verifying.drafts import to_evidence
 from esrag.verifying.verify import Check, Rules, is_refusal, verify
 
 SIZES = "The encapsulation key of ML-KEM-768 has 1184 bytes. The ciphertext has 1088 bytes."
@@ -182,6 +183,20 @@ def test_what_a_reader_takes_for_supported_may_have_other_words():
     assert 0.9 < answer.citations[0].support < 1
     refused = verify(draft, EVIDENCE, entail=lambda _, passages: np.full(len(passages), -9.0))
     assert refused.notes == ("what it says is not in c2",)
+
+
+def test_a_row_is_read_with_its_headers():
+    """The cells alone say nothing."""
+    table = "System | Socket | File\nLinux | 2.6.27 | 2.6.23\nNetBSD | 6.0 | 6.1"
+    draft = "On a system like Linux, such a socket can be made from version 2.6.27 on. [c1]"
+    read = []
+
+    def entail(_, passages):
+        read.extend(passages)
+        return np.full(len(passages), 4.0)
+
+    assert not verify(draft, to_evidence([table]), entail=entail).refused
+    assert read == ["System: Linux, Socket: 2.6.27, File: 2.6.23"]
 
 
 def test_passages_that_are_cited_together_are_also_read_together():
