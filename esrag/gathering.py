@@ -21,6 +21,7 @@ from esrag.evidence.cells import NO_CELLS, Cells, answer_cells
 from esrag.evidence.confidence import Signals, confidence
 from esrag.evidence.counts import find_default, lacks_asked_number
 from esrag.evidence.first_cells import answer_first_cells, with_tables
+from esrag.evidence.fits import measure_echo
 from esrag.evidence.imprint import answer_author, answer_date
 from esrag.evidence.open_lists import with_open_lists
 from esrag.evidence.quantities import gives_other_kind, lacks_asked_unit
@@ -99,6 +100,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         cell=cells.way,
         reading=best.reading if best else None,
         has_steps=bool(algorithm),
+        echo=_echo(question, best, evidence),
     )
     sureness = confidence(signals) if _ASKS.search(question) else 0.0
     clock.lap("evidence")
@@ -113,6 +115,12 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         algorithm=algorithm,
         cells=cells,
     )
+
+
+def _echo(question: str, best: Statement | None, evidence: Sequence[Evidence]) -> float:
+    """Return the share of the question's words that the best statement repeats."""
+    chunk = next((item.chunk for item in evidence if best and item.key == best.key), None)
+    return measure_echo(question, best, chunk) if best and chunk else 0.0
 
 
 def _find_cells(

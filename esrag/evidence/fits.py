@@ -16,6 +16,7 @@ from esrag.evidence.sides import find_begun, find_common, turn
 from esrag.evidence.weights import OFFSET, WEIGHTS
 from esrag.records import Chunk, Evidence
 from esrag.text.questions import read_sides
+from esrag.text.terms import terms
 
 # How many statements the reader gets, and the weights of its score: chosen on 1,000 questions over
 # documents that it was not trained with. The best statement was right for 52 % with 8 or 10
@@ -98,6 +99,12 @@ def _find_sides(stated: Stated, ranked: npt.NDArray[np.int64]) -> list[int]:
     found = [find_begun(best, side, other) for side, other in turn(sides)]
     found.append(find_common(best, sides))
     return [int(ranked[best.index(each)]) for each in found if each]
+
+
+def measure_echo(question: str, statement: Statement, chunk: Chunk) -> float:
+    """Return the share of a question's words that a statement has, with its headings."""
+    asked = set(terms(question))
+    return len(asked & set(terms(with_headings(statement, chunk)))) / len(asked) if asked else 0.0
 
 
 def with_headings(statement: Statement, chunk: Chunk) -> str:
