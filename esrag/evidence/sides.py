@@ -6,6 +6,7 @@ from esrag.evidence import Statement
 from esrag.text.terms import terms
 
 FRONT = 3  # terms at the start of a statement that say what it is about
+MAX_NAME = 60  # characters of an entry
 SHARE = 0.5  # of the words of a side that a statement about it has at least
 
 Side = Sequence[str]  # the terms of one thing
@@ -27,6 +28,40 @@ def find_begun(ranked: Sequence[Statement], side: Side, other: Side) -> Statemen
         if is_begun and is_about(side, statement):
             return statement
     return None
+
+
+def find_entries(
+    question: str, stated: Sequence[Statement], sides: Sequence[Side]
+) -> list[Statement]:
+    """Return what tells of each side under its own name, in one passage; nothing without both.
+
+    "Full backup: copies all." and what follows the heading "Full backup" are such entries. The name
+    has no words but the side's and others of the question.
+
+    >>> stated = [Statement("c1", 0, "Full copy: Some."), Statement("c1", 1, "Old copy: More.")]
+    >>> found = [find_entries("Full or old copy?", stated, [["full"], [s]]) for s in ("new", "old")]
+    >>> [len(each) for each in found]
+    [0, 2]
+    """
+    asked = set(terms(question))
+    named = [(each, set(terms(_name(each)))) for each in stated]
+    named = [(each, name) for each, name in named if name and name <= asked]
+
+    entries = []
+    for side, other in turn(sides):
+        own = [each for each, name in named if name.issuperset(side) and not name & set(other)]
+        entries.append(own)
+    for first in entries[0]:
+        for second in entries[-1]:
+            if first.key == second.key:
+                return [first, second]
+    return []
+
+
+def _name(statement: Statement) -> str:
+    """Return the name of an entry, before a colon or above it, or ""."""
+    name, colon, _ = statement.text.partition(":")
+    return name if colon and len(name) <= MAX_NAME else statement.under
 
 
 def find_common(ranked: Sequence[Statement], sides: Sequence[Side]) -> Statement | None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from esrag.evidence import Statement
-from esrag.evidence.sides import find_begun, is_about, is_about_all, turn
+from esrag.evidence.sides import find_begun, find_entries, is_about, is_about_all, turn
 from esrag.text.questions import read_sides
 from esrag.text.terms import terms
 
@@ -15,6 +15,9 @@ NEAR = 0.7  # share of the best fit that a statement about one side has at least
 NEAR_BOTH = 0.9  # the same of one that says how it differs, if the best is about both sides
 NEAR_BEGUN = 0.6  # the same of one that begins with a side
 
+_ASKS_HOW = re.compile(
+    r"\b(?:differ\w*|distinguish\w*|compared?|vs|versus|sets? .* apart)\b", re.IGNORECASE
+)
 _DIFFERS = re.compile(
     r"\b(?:differ(?:s|ed|ing|ences?)?|whereas|unlike|contrast|compared|rather than|instead of"
     r"|distinguish\w*)\b",
@@ -39,12 +42,20 @@ def compare(question: str, ranked: Sequence[Statement]) -> list[Statement]:
 
     `ranked` are the statements from the best fit on. The answer is a sentence that says how the two
     sides differ, with those after it that go on about them; or what begins with each side; or what
-    has both; or what has each.
+    has both; or what has each. What tells of each side under its own name goes before all that.
     """
     sides = read_sides(question)
     if not (sides and ranked):
         return []
+    asks_how = _ASKS_HOW.search(question)
+    entries = find_entries(question, ranked, sides) if asks_how else []
+    return entries or _compare_nearest(sides, ranked)
 
+
+def _compare_nearest(
+    sides: Sequence[Sequence[str]], ranked: Sequence[Statement]
+) -> list[Statement]:
+    """Return what says how two sides differ, or what tells of each of them."""
     near = [each for each in ranked if each.fit >= NEAR * ranked[0].fit]
     least = NEAR_BOTH * ranked[0].fit if is_about_all(sides, ranked[0]) else 0
     telling = [
