@@ -5,6 +5,7 @@ all. The best one counts. No language model writes an answer before the evidence
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -38,7 +39,7 @@ from esrag.retrieving.spelling import Correction, repair
 from esrag.retrieving.variants import phrases, variants
 from esrag.text import word_spans
 from esrag.text.mentions import leave_out_numbers
-from esrag.text.terms import compounds, find_years, gives_other_years, terms
+from esrag.text.terms import MONTHS, compounds, find_years, gives_other_years, terms
 
 # Said in many ways: periods, and sizes such as "5-character".
 _NO_NAME = re.compile(r"[hq][1-4]|fy(?:\d\d){1,2}|\d+(?:-[a-z]+)+")
@@ -47,6 +48,9 @@ _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 # Chunks before and after a hit that are looked at. The longest algorithm of FIPS 203 spans four;
 # the steps of a tutorial may be chapters.
 REACH, FAR = 3, 40
+
+_NAME = re.compile(r"(?<=[\w,;] )[A-Z][a-z]\w{2,}")
+MIN_NAME = 4  # letters of a name that a passage has: "German" for "Germany"
 
 _ASKS = re.compile(r"[^\W_]{2}|[^\x00-\x7f]")  # one letter asks for nothing
 
@@ -97,6 +101,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         lacks_number=lacks_asked_number(question, best)
         and not find_default(question, best, stated),
         lacks_year=_lacks_year(question, best, evidence),
+        lacks_name=_lacks_name(question, evidence),
         cell=cells.way,
         reading=best.reading if best else None,
         has_steps=bool(algorithm),
@@ -151,6 +156,32 @@ def _is_unknown(question: str, evidence: Sequence[Evidence]) -> bool:
         named -= set(terms(text))
         named = {name for name in named if not _has_word(text, name)}
     return bool(named)
+
+
+def _lacks_name(question: str, evidence: Sequence[Evidence]) -> bool:
+    """Return whether the question has a name that no passage has, not even in another form.
+
+    A name is a capitalised word after the first one, unless most of these are capitalised.
+
+    >>> [_lacks_name(asked, []) for asked in ("How tall is Mount Everest?", "Is it tall in May?")]
+    [True, False]
+    >>> _lacks_name("Weather Limits Of Ferries", [])
+    False
+    """
+    words = question.split()[1:]
+    names = [found[0] for found in _NAME.finditer(question) if found[0] not in MONTHS]
+    if not names or 2 * sum(word[0].isupper() for word in words) > len(words):
+        return False
+    chunks = [item.chunk for item in evidence]
+    text = " ".join(f"{one.doc_id} {one.title} {one.section} {one.text}" for one in chunks)
+    held = _fold(text)
+    return any(_fold(name)[: max(MIN_NAME, len(name) - 2)] not in held for name in names)
+
+
+def _fold(text: str) -> str:
+    """Return a text in lower case without accents."""
+    plain = unicodedata.normalize("NFKD", text)
+    return "".join(one for one in plain if not unicodedata.combining(one)).casefold()
 
 
 def _lacks_year(question: str, best: Statement | None, evidence: Sequence[Evidence]) -> bool:

@@ -56,6 +56,25 @@ def test_a_year_that_the_best_statement_lacks_makes_unsure(open_pages):
     assert unsure.confidence < sure.confidence / 2
 
 
+def test_a_name_that_no_passage_has_makes_unsure(open_pages):
+    """However well a sentence about another one fits; accents and endings may differ."""
+    settings = {"embedding.model": "none", "answer.refusal": 0}
+    index = open_pages(
+        {"a.md": "# Peaks\n\nThe peak of Säntis in the Swiss Alps is tall."}, settings
+    )
+
+    towns = ("Säntis", "Santis", "Switzerland", "Kilimanjaro")
+    asked = [index.ask(f"How tall is the peak of {town}?") for town in towns]
+    assert [each.signals.lacks_name for each in asked] == [False, False, True, True]
+    assert asked[-1].confidence < asked[0].confidence / 2
+
+
+def test_a_part_of_a_long_name_is_known(open_pages):
+    """ "German" for "Germany"."""
+    index = open_pages({"a.md": "# Tax\n\nThe German tax on lamps is high."}, {})
+    assert not index.ask("How high is the tax on lamps in Germany?").signals.lacks_name
+
+
 @pytest.mark.parametrize("name", ["pep8", "PEP-8", "PEP0008"])
 def test_a_number_may_be_written_apart_from_its_name(open_pages, name):
     """Or in four digits."""

@@ -24,6 +24,8 @@ BY_UNKNOWN = -1.0  # of 1,025 questions, 16 had such a word: 9 of them were answ
 BY_NO_NUMBER = -1.0
 # Of 546 questions, 4 had a best statement about other years only: no answer was good.
 BY_NO_YEAR = -2.0
+# Of 940 questions, 18 had a name that no passage has: no answer was good, one question answerable.
+BY_NO_NAME = -2.5
 BY_LACKING = -3.0  # of 520 questions, 15 lacked a unit: none of them was answerable
 
 # Least values: of 31 answers from named cells 29 were good, and of 34 from cells of a row 32.
@@ -42,11 +44,12 @@ class Signals:
     technical word, such as HTTP/2, or a year that no passage has. `lacks_unit` says that it asks
     for money or a unit that no statement near the best has, and `lacks_number` that it asks for a
     number that the best one lacks. `lacks_year` says that it has years, and the best statement and
-    its headings have others only. `cell` is "named" if the question names the row and column of a
-    table, "row" if a cell of the best row answers it, else "". `reading` is what the reader thinks
-    of the best sentence, None without a reader. `has_steps` says that the evidence has the
-    algorithm in question whole. `echo` is the share of the question's words that the best sentence
-    repeats with its headings, and counts only with a reader.
+    its headings have others only, and `lacks_name` that it has a name that no passage has. `cell`
+    is "named" if the question names the row and column of a table, "row" if a cell of the best row
+    answers it, else "". `reading` is what the reader thinks of the best sentence, None without a
+    reader. `has_steps` says that the evidence has the algorithm in question whole. `echo` is the
+    share of the question's words that the best sentence repeats with its headings, and counts only
+    with a reader.
     """
 
     relevance: float
@@ -55,6 +58,7 @@ class Signals:
     lacks_unit: bool = False
     lacks_number: bool = False
     lacks_year: bool = False
+    lacks_name: bool = False
     cell: str = ""
     reading: float | None = None
     has_steps: bool = False
@@ -84,9 +88,12 @@ def confidence(signals: Signals) -> float:
         z += BY_NO_NUMBER
     if signals.lacks_year:
         z += BY_NO_YEAR
+    if signals.lacks_name:
+        z += BY_NO_NAME
     if signals.lacks_unit:
         z += BY_LACKING
-    is_doubtful = signals.is_unknown or (signals.lacks_unit and signals.cell != "named")
+    lacks_unit = signals.lacks_unit and signals.cell != "named"
+    is_doubtful = signals.is_unknown or signals.lacks_name or lacks_unit
     least = max(CELLS.get(signals.cell, 0.0), STEPS if signals.has_steps else 0.0)
     return round(max(1 / (1 + math.exp(-z)), 0.0 if is_doubtful else least), 4)
 

@@ -32,6 +32,7 @@ _MONTHS = re.compile(
     rf"({'|'.join(MONTHS)})\b"
 )
 
+_VERSION = re.compile(r"(?<![\w.])\d{1,4}(?:\.\d{1,5}){2,3}\w{0,8}(?!\.?\w)")  # 2.7.9rc1
 _ANY_MONTH = rf"(?:{'|'.join(MONTHS)})(?![\w-])"
 # As names and not at the beginning, where "May" and "March" are verbs.
 _MONTH = re.compile(rf"(?<![\w-])(?:(?!May\b)|(?<=[a-z0-9,] ))({_ANY_MONTH})")
@@ -54,7 +55,8 @@ def drop_other_members(
     """
     asked, named = find_labels(to_figures(question)), find_numbered(question)
     months, sized = _find_months(question), find_sized(question)
-    if not (asked or named or months or sized):
+    versions = set(_VERSION.findall(question))
+    if not (asked or named or months or sized or versions):
         return list(statements)
 
     texts = {item.key: to_figures(f"{_title(item.chunk)}\n{item.chunk.text}") for item in evidence}
@@ -73,6 +75,7 @@ def drop_other_members(
             or names_another(named, text, title)
             or _is_of_another_month(months, one.text, title)
             or _is_of_another_size(sized, text)
+            or _is_of_another_version(versions, text, title)
         )
 
     return list(filter(is_meant, statements))
@@ -105,6 +108,16 @@ def _is_of_another_size(asked: Labels, text: str) -> bool:
     """Return whether a text is about 1-bit keys only, say, and the question about 2-bit keys."""
     found = find_sized(text) if asked else {}
     return any(word in found and not sizes & found[word] for word, sizes in asked.items())
+
+
+def _is_of_another_version(asked: set[str], text: str, title: str) -> bool:
+    """Return whether a text is about other versions only.
+
+    >>> [_is_of_another_version({"2.7.9"}, text, "") for text in ("2.7.9rc1 of May", "2.7.9: June")]
+    [True, False]
+    """
+    found = set(_VERSION.findall(text)) if asked else set[str]()
+    return bool(found) and not asked & (found | set(_VERSION.findall(title)))
 
 
 def _is_spoken_of(labels: set[str], texts: Iterable[str]) -> bool:

@@ -16,7 +16,7 @@ NEAR_BOTH = 0.9  # the same of one that says how it differs, if the best is abou
 NEAR_BEGUN = 0.6  # the same of one that begins with a side
 
 _ASKS_HOW = re.compile(
-    r"\b(?:differ\w*|distinguish\w*|compared?|vs|versus|sets? .* apart)\b", re.IGNORECASE
+    r"\b(?:differ\w*|distinguish\w*|compared?|vs|versus|sets? .{1,60} apart)\b", re.IGNORECASE
 )
 _DIFFERS = re.compile(
     r"\b(?:differ(?:s|ed|ing|ences?)?|whereas|unlike|contrast|compared|rather than|instead of"

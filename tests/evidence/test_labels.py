@@ -38,6 +38,13 @@ def test_a_release_is_of_its_version():
     assert answer("Is the dimmer of Lamp 3 on?", text).text == f"{text} [c1]"
 
 
+def test_a_version_is_told_from_others():
+    """In a list of versions with nothing but their dates."""
+    text = "Dates:\n\n- 2.7.8 2014-06-30\n- 2.7.9rc1 2014-11-26\n- 2.7.9 2014-12-10"
+    assert answer("When did 2.7.9 come out?", text).text == "2.7.9 2014-12-10 [c1]"
+    assert answer("When did 2.7.5 come out?", text).text == REFUSAL
+
+
 def test_a_size_is_told_from_others():
     """2-bit keys are no 1-bit keys; a passage about neither stays."""
     texts = "With 1-bit keys, lamps burn 4 litres.", "With 2-bit keys, lamps burn 9 litres."

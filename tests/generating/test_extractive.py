@@ -288,10 +288,14 @@ def test_a_definition_is_said_with_its_term_and_what_goes_on_about_it(text, said
             "Clause | Use\nshould | not post or put\nput | stores a thing\npost | hands a thing on",
             "put, Use: stores a thing [c1] post, Use: hands a thing on [c1]",
         ),
+        (
+            "Put: It stores a thing.\n\nPost: It hands on.\n\nA put is less than a post.",
+            "Put: It stores a thing. [c1] Post: It hands on. [c1]",
+        ),
     ],
 )
 def test_a_comparison_says_both_sides(text, said):
-    """In what follows the sentence about both, or in the rows that are named after them."""
+    """In what follows the sentence about both, or in rows or entries that are named after them."""
     found = answer("What is the difference between PUT and POST?", text, max_sentences=3)
     assert found.text == said
 
