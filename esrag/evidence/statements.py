@@ -46,7 +46,7 @@ _HEADING = re.compile(  # ATX, an underlined line, or an algorithm's
 _LEADERS = re.compile(r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}[\divxlc]{1,6}\s*(?:$|[A-Z])", re.MULTILINE)
 _FIELD = re.compile(r"\A[A-Z][\w-]{1,20}: +(?=\S)")  # "Title: A File"
 _WORD = re.compile(r"[^\W\d_]{3}")  # without one it is a listing of bytes, say
-_DATED = re.compile(r"\S+ (?:19|20)\d\d-[01]\d-[0-3]\d")  # the date of a version
+_DATED = re.compile(r"v?\d\S* (?:19|20)\d\d-[01]\d-[0-3]\d")  # the date of a version
 _EMPTY = re.compile(r"\A[A-Z][\w-]{1,20}:\s*\Z")
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
 _NOTES = re.compile(r"\A(?:\[\d{1,3}\])+\s+(?=[A-Z])")  # of the sentence before

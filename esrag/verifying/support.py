@@ -411,6 +411,6 @@ def _near(sentence: str, text: str) -> str:
     own = [" ".join(text[start:end].split()) for start, end in sentence_spans(text)]
     best = max(range(len(own)), key=lambda n: (count(own[n]), -n), default=0)
     row = max((line.text for line in _lines(text) if line.row), key=count, default="")
-    if row and count(row) >= count(own[best]):
+    if row and (not own or count(row) >= count(own[best])):
         return row
     return " ".join(own[max(0, best - 1) : best + 2])
