@@ -105,7 +105,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         cell=cells.way,
         reading=best.reading if best else None,
         has_steps=bool(algorithm),
-        echo=_echo(question, best, evidence),
+        echo=measure_echo(question, best, evidence),
     )
     sureness = confidence(signals) if _ASKS.search(question) else 0.0
     clock.lap("evidence")
@@ -120,12 +120,6 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         algorithm=algorithm,
         cells=cells,
     )
-
-
-def _echo(question: str, best: Statement | None, evidence: Sequence[Evidence]) -> float:
-    """Return the share of the question's words that the best statement repeats."""
-    chunk = next((item.chunk for item in evidence if best and item.key == best.key), None)
-    return measure_echo(question, best, chunk) if best and chunk else 0.0
 
 
 def _find_cells(
@@ -151,8 +145,8 @@ def _is_unknown(question: str, evidence: Sequence[Evidence]) -> bool:
     """Return whether the question has a technical word or a year that no passage has."""
     named = {name for name in compounds(question) if not _NO_NAME.fullmatch(name)}
     named |= find_years(question)
-    for chunk in (item.chunk for item in evidence) if named else ():
-        text = f"{chunk.doc_id}\n{chunk.title}\n{chunk.section}\n{chunk.text}".translate(_DASHES)
+    for item in evidence if named else ():
+        text = _whole(item.chunk).translate(_DASHES)
         named -= set(terms(text))
         named = {name for name in named if not _has_word(text, name)}
     return bool(named)
@@ -172,14 +166,21 @@ def _lacks_name(question: str, evidence: Sequence[Evidence]) -> bool:
     names = [found[0] for found in _NAME.finditer(question) if found[0] not in MONTHS]
     if not names or 2 * sum(word[0].isupper() for word in words) > len(words):
         return False
-    chunks = [item.chunk for item in evidence]
-    text = " ".join(f"{one.doc_id} {one.title} {one.section} {one.text}" for one in chunks)
-    held = _fold(text)
+    held = _fold("\n".join(_whole(item.chunk) for item in evidence))
     return any(_fold(name)[: max(MIN_NAME, len(name) - 2)] not in held for name in names)
 
 
+def _whole(chunk: Chunk) -> str:
+    """Return a passage with the names of its document and section."""
+    return f"{chunk.doc_id}\n{chunk.title}\n{chunk.section}\n{chunk.text}"
+
+
 def _fold(text: str) -> str:
-    """Return a text in lower case without accents."""
+    """Return a text in lower case without accents.
+
+    >>> _fold("Säntis")
+    'santis'
+    """
     plain = unicodedata.normalize("NFKD", text)
     return "".join(one for one in plain if not unicodedata.combining(one)).casefold()
 

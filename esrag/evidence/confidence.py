@@ -82,16 +82,15 @@ def confidence(signals: Signals) -> float:
         z = WORDS_OFFSET + WORDS_BY_RELEVANCE * signals.relevance
     else:
         z = OFFSET + BY_RELEVANCE * signals.relevance + BY_CLOSENESS * signals.closeness
-    if signals.is_unknown:
-        z += BY_UNKNOWN
-    if signals.lacks_number:
-        z += BY_NO_NUMBER
-    if signals.lacks_year:
-        z += BY_NO_YEAR
-    if signals.lacks_name:
-        z += BY_NO_NAME
-    if signals.lacks_unit:
-        z += BY_LACKING
+
+    doubts = (
+        (signals.is_unknown, BY_UNKNOWN),
+        (signals.lacks_number, BY_NO_NUMBER),
+        (signals.lacks_year, BY_NO_YEAR),
+        (signals.lacks_name, BY_NO_NAME),
+        (signals.lacks_unit, BY_LACKING),
+    )
+    z += sum(by for is_so, by in doubts if is_so)
     lacks_unit = signals.lacks_unit and signals.cell != "named"
     is_doubtful = signals.is_unknown or signals.lacks_name or lacks_unit
     least = max(CELLS.get(signals.cell, 0.0), STEPS if signals.has_steps else 0.0)

@@ -101,10 +101,15 @@ def _find_sides(stated: Stated, ranked: npt.NDArray[np.int64]) -> list[int]:
     return [int(ranked[best.index(each)]) for each in found if each]
 
 
-def measure_echo(question: str, statement: Statement, chunk: Chunk) -> float:
-    """Return the share of a question's words that a statement has, with its headings."""
+def measure_echo(question: str, statement: Statement | None, evidence: Sequence[Evidence]) -> float:
+    """Return the share of a question's words that a statement of the evidence has with headings."""
     asked = set(terms(question))
-    return len(asked & set(terms(with_headings(statement, chunk)))) / len(asked) if asked else 0.0
+    said = (
+        set(terms(with_headings(statement, item.chunk)))
+        for item in evidence
+        if statement and item.key == statement.key
+    )
+    return len(asked & next(said, set())) / len(asked) if asked else 0.0
 
 
 def with_headings(statement: Statement, chunk: Chunk) -> str:

@@ -1,6 +1,7 @@
 """Statements about one of the two things that a question compares."""
 
 from collections.abc import Sequence
+from itertools import product
 
 from esrag.evidence import Statement
 from esrag.text.terms import terms
@@ -47,15 +48,11 @@ def find_entries(
     named = [(each, set(terms(_name(each)))) for each in stated]
     named = [(each, name) for each, name in named if name and name <= asked]
 
-    entries = []
-    for side, other in turn(sides):
-        own = [each for each, name in named if name.issuperset(side) and not name & set(other)]
-        entries.append(own)
-    for first in entries[0]:
-        for second in entries[-1]:
-            if first.key == second.key:
-                return [first, second]
-    return []
+    of_sides = (
+        [each for each, name in named if name.issuperset(side) and name.isdisjoint(other)]
+        for side, other in turn(sides)
+    )
+    return next(([*pair] for pair in product(*of_sides) if pair[0].key == pair[1].key), [])
 
 
 def _name(statement: Statement) -> str:

@@ -103,6 +103,16 @@ def statements(
     )
 
 
+def _can_be_quoted(text: str) -> bool:
+    """Return whether a text is neither a heading, nor a page number, nor too long.
+
+    >>> [_can_be_quoted(text) for text in ("It is old.", "Page 7", "2.7.9 2014-12-10")]
+    [True, False, True]
+    """
+    is_said = len(text.split()) >= MIN_QUOTE_WORDS and _WORD.search(text)
+    return len(text) <= MAX_CHARACTERS and bool(is_said or _DATED.fullmatch(text))
+
+
 def _found(evidence: Sequence[Evidence]) -> list[Statement]:
     seen: set[str] = set()
     found: list[Statement] = []
@@ -112,14 +122,7 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
         for line in lines(item.chunk.text):
             said, more = _say_whole(line, item.chunk, evidence)
             text = _drop_heading(to_line(said), headings)
-            if (
-                (
-                    (len(text.split()) >= MIN_QUOTE_WORDS and _WORD.search(text))
-                    or _DATED.fullmatch(text)
-                )
-                and len(text) <= MAX_CHARACTERS
-                and text not in seen
-            ):
+            if _can_be_quoted(text) and text not in seen:
                 seen.add(text)
                 items = len(line.listed.items) + len(more) if line.listed else 0
                 found.append(

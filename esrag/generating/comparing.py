@@ -47,8 +47,8 @@ def compare(question: str, ranked: Sequence[Statement]) -> list[Statement]:
     sides = read_sides(question)
     if not (sides and ranked):
         return []
-    asks_how = _ASKS_HOW.search(question)
-    entries = find_entries(question, ranked, sides) if asks_how else []
+
+    entries = find_entries(question, ranked, sides) if _ASKS_HOW.search(question) else []
     return entries or _compare_nearest(sides, ranked)
 
 
