@@ -24,7 +24,7 @@ BY_UNKNOWN = -1.0  # of 1,025 questions, 16 had such a word: 9 of them were answ
 BY_NO_NUMBER = -1.0
 # Of 546 questions, 4 had a best statement about other years only: no answer was good.
 BY_NO_YEAR = -2.0
-# Of 940 questions, 18 had a name that no passage has: no answer was good, one question answerable.
+# Of 670 questions, 18 had a name that no passage has: no answer was good, one question answerable.
 BY_NO_NAME = -2.5
 BY_LACKING = -3.0  # of 520 questions, 15 lacked a unit: none of them was answerable
 
