@@ -138,6 +138,10 @@ def test_what_a_loader_starts_ends_with_the_worker(plugin, tmp_path, sleeps):
     """
     marker = tmp_path / "marker"
     asked = {"marker": str(marker)} | ({"sleep": True} if sleeps else {})
+
+    def is_written():
+        return marker.exists() and " " in marker.read_text()
+
     with Parser(
         LoadingSettings(timeout_s=3, memory_bytes=2 * GIB, max_bytes=1000, max_characters=10**6)
     ) as parser:
@@ -146,9 +150,8 @@ def test_what_a_loader_starts_ends_with_the_worker(plugin, tmp_path, sleeps):
                 parsed(parser, plugin(**asked))
         else:
             parsed(parser, plugin(**asked))
-            assert waited_for(marker.exists)
-    assert waited_for(marker.exists)
-    assert waited_for(lambda: " " in marker.read_text())
+            assert waited_for(is_written)
+    assert waited_for(is_written)
     child, setsid = marker.read_text().split()
     assert setsid == "PermissionError"
     assert waited_for(
