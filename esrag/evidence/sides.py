@@ -1,5 +1,6 @@
 """Statements about one of the two things that a question compares."""
 
+import re
 from collections.abc import Sequence
 from itertools import product
 
@@ -9,6 +10,9 @@ from esrag.text.terms import terms
 FRONT = 3  # terms at the start of a statement that say what it is about
 MAX_NAME = 60  # characters of an entry
 SHARE = 0.5  # of the words of a side that a statement about it has at least
+
+# The arguments of a command, such as "[--index] [<name>]".
+_ARGUMENT = re.compile(r"\[[^\[\]]{0,60}\]|<[^<>]{0,60}>|\([^()]{0,60}\)")
 
 Side = Sequence[str]  # the terms of one thing
 
@@ -56,9 +60,9 @@ def find_entries(
 
 
 def _name(statement: Statement) -> str:
-    """Return the name of an entry, before a colon or above it, or ""."""
+    """Return the name of an entry, before a colon or above it, without its arguments; or ""."""
     name, colon, _ = statement.text.partition(":")
-    return name if colon and len(name) <= MAX_NAME else statement.under
+    return _ARGUMENT.sub("", name) if colon and len(name) <= MAX_NAME else statement.under
 
 
 def find_common(ranked: Sequence[Statement], sides: Sequence[Side]) -> Statement | None:

@@ -52,6 +52,12 @@ _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
 _NOTES = re.compile(r"\A(?:\[\d{1,3}\])+\s+(?=[A-Z])")  # of the sentence before
 # A term, and its definition below it: indented or, as in Markdown, after a colon.
 _DEFINITION = re.compile(r"\A([^\n|]{1,60})\n([^\S\n]{2,}|:[^\S\n]+)(?=[A-Z]|means )")
+# The name of a setting or function, such as "max_size (int)", "--force" or "readLine()".
+_IDENTIFIER = re.compile(
+    r"(?:--?\w[\w-]{0,50}|\w{1,50}_\w{1,50}|[a-z]\w{0,50}[A-Z]\w{0,50}|[\w.]{1,50}(?=\())"
+    r"(?:\s?\([^()]{0,60}\))?"
+)
+_CHOICE = re.compile(r"\[[^\[\]\n]{0,60}\]")  # of a command: [-q|--quiet]
 _REPLY = re.compile(r"\AA(?:nswer)?[:.]\s+")
 # A case that is cited, such as "See Smith v. Jones, 3 U. S. 5 (1797)."
 _CITES = re.compile(r"(?:but )?(?:see|cf\.|accord|compare)[ ,].{1,120} v\. ", re.IGNORECASE)
@@ -295,7 +301,7 @@ def _iter_lines(text: str) -> Iterator[Line]:
         source = " ".join(span.split())
         if heading or (ASKED.match(span) and span.endswith("?")):
             asked = "" if heading else source
-        if "|" in span:
+        if "|" in _CHOICE.sub("", span):
             yield from (Line(said, source, row) for said, row in reader.read(start, end))
         elif CAPTION.match(span):
             caption, *rest = span.split("\n")
@@ -311,7 +317,14 @@ def _iter_lines(text: str) -> Iterator[Line]:
 
 
 def _put_under(line: Line, heading: str, asked: str) -> Line:
-    """Return a line with the heading above it, or else as a reply to a question."""
+    r"""Return a line with the heading above it, or else as a reply to a question.
+
+    >>> _put_under(Line("How big it is.", ""), "max_size (int)", "").text
+    'max_size (int): How big it is.'
+    """
+    named = _IDENTIFIER.fullmatch(heading)
+    if named and not (line.listed or line.row or heading.split(maxsplit=1)[0] in line.text):
+        return replace(line, text=f"{heading}: {line.text}", under=heading)
     if heading or not asked:
         return replace(line, under=heading)
     return replace(line, text=_REPLY.sub("", line.text), under=asked)

@@ -36,6 +36,8 @@ _BLOCK = re.compile(  # the last six are trafilatura's
     "|list|quote|row|cell"
 )
 _ROWS, _CELLS, _ITEMS = {"tr", "row"}, {"td", "th", "cell"}, {"li", "item"}
+_MAX_TERM = 80  # characters of what a definition list defines; more are a paragraph of their own
+_LISTS = {"dl", "list", "ol", "pre", "table", "ul"}
 # Of the words outside links, and of the headings. On the RFC series' own HTML trafilatura keeps
 # none of the headings, which are links there and so look like menus; on pages with menus it rightly
 # drops two or three.
@@ -240,8 +242,16 @@ def _count_covered(cell: Any, name: str, most: int) -> int:
     return min(max(int(count), 1), most) if re.fullmatch("[0-9]{1,9}", count) else 1
 
 
+def _is_defined(element: Any, part: str) -> bool:
+    """Return whether an element is a term (dt) or a definition (dd), also in trafilatura's form."""
+    return element.tag == part or (element.get("rend") or "").startswith(f"{part}-")
+
+
 class _Writer:
-    """Collects inline text until a block begins or ends; in a table, blocks end in its cells."""
+    """Collects inline text until a block begins or ends; in a table, blocks end in its cells.
+
+    The terms of a definition list are written before their definition: "lid: It keeps heat."
+    """
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -250,6 +260,8 @@ class _Writer:
         self._rows: list[list[str]] = []
         self._covers: list[list[tuple[int, int]]] = []  # rows and columns that each cell covers
         self._prefix = ""
+        self._is_term = False
+        self._terms: list[str] = []  # whose definition follows
 
     def text(self, text: str | None) -> None:
         if text:
@@ -259,6 +271,10 @@ class _Writer:
         tag = element.tag
         if _is(element, _BLOCK):
             self.flush()
+        if _is_defined(element, "dt"):
+            self._is_term = True
+        elif tag in _LISTS:
+            self._leave_terms()
         if tag == "table":
             self._tables += 1
         elif tag in _ROWS and self._tables == 1:
@@ -269,7 +285,7 @@ class _Writer:
             self._inline.append("\n")
         elif tag == "pre":
             self._preformatted += 1
-        elif tag in _ITEMS:
+        elif tag in _ITEMS and not element.get("rend", "").startswith("d"):
             self._prefix = "- "
 
     def _add_cell(self, element: Any) -> None:
@@ -283,6 +299,10 @@ class _Writer:
             self.flush(level)
         elif _is(element, _BLOCK):
             self.flush()
+        if _is_defined(element, "dt"):
+            self._is_term = False
+        elif _is_defined(element, "dd") or tag in _LISTS:
+            self._leave_terms()
         if tag == "table":
             self._end_table()
         elif tag == "pre":
@@ -306,10 +326,30 @@ class _Writer:
             row = (self._rows or self._add_row())[-1]
             row[-1:] = [f"{row[-1]} {text}" if row else text]
         elif level:
+            self._leave_terms()
             self._layout.heading(text, level)
+        elif self._is_term:
+            self._terms.append(text)
         else:
-            self._layout.add(self._prefix + text, "\n" if self._prefix else "\n\n")
-            self._prefix = ""
+            self._add(text)
+
+    def _add(self, text: str) -> None:
+        """Write a block: after its bullet, or after the terms that it defines."""
+        separator = "\n" if self._prefix else "\n\n"
+        term = ", ".join(each.rstrip(": ") for each in self._terms)
+        if len(term) > _MAX_TERM or term.endswith((".", "?", "!")):
+            self._leave_terms()
+        elif self._terms:
+            self._prefix = f"{term}: "
+            self._terms.clear()
+        self._layout.add(self._prefix + text, separator)
+        self._prefix = ""
+
+    def _leave_terms(self) -> None:
+        """Write terms without a definition in words, or too long for its line, as a paragraph."""
+        if self._terms:
+            self._layout.add(", ".join(self._terms))
+            self._terms.clear()
 
     def _take_text(self) -> str:
         """Return the text of the block that is being collected, and begin another."""

@@ -8,6 +8,7 @@ from operator import itemgetter
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.inline import add_without_marks, strip_rst_marks
 from esrag.loading.layout import Layout, Line, join_lines, split_lines, trim
+from esrag.loading.rst_directives import write_directives
 from esrag.loading.rst_tables import write_rows
 from esrag.records import Document, Source, Span
 from esrag.text import normalise
@@ -17,6 +18,11 @@ _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+\s*")
 _FIELD = re.compile(r":?([A-Za-z][\w -]{0,40}):[ \t]+(\S.*)")
 _GRID = re.compile(r"\s*[+|].*[+|]\s*")
 _SIMPLE_BORDER = re.compile(r"\s*=+(?: +=+)+\s*")
+# Links and directives, and borders of simple tables; so many show that a text is of this format.
+_MARK = re.compile(
+    rb"^\.\. (?:_[^:\n]{1,80}:|[a-z][\w:-]{0,30}::)|^=+(?: +=+)+[ \r]*$", re.MULTILINE
+)
+_MIN_MARKS = 5
 _MAX_ABOVE = 1000  # characters above a table in which its caption is looked for
 _SURE_ADORNMENT = 4  # docutils takes one that is shorter than its title from here on
 
@@ -25,12 +31,18 @@ class RstLoader:
     """reStructuredText; heading levels are in the order in which the adornments are met."""
 
     def recognises(self, name: str, data: bytes) -> float:
-        """Return 0.5 by name, if the bytes are text."""
-        return 0.5 if name.lower().endswith((".rst", ".rest")) and is_text(data) else 0.0
+        """Return 0.5 by name, and 0.6 for a plain text with this format's marks."""
+        if not is_text(data):
+            return 0.0
+        if name.lower().endswith((".rst", ".rest")):
+            return 0.5
+        is_marked = name.lower().endswith(".txt") and len(_MARK.findall(data)) >= _MIN_MARKS
+        return 0.6 if is_marked else 0.0
 
     def load(self, source: Source) -> Iterator[Document]:
         """Yield one document; a field list at its top, as in a PEP, becomes metadata."""
-        text, written = _write_tables(trim(normalise(decode(source.data))))
+        text = write_directives(trim(normalise(decode(source.data))))
+        text, written = _write_tables(text)
         lines = split_lines(text)
         layout = Layout()
         found = list(headings(lines))

@@ -140,6 +140,32 @@ def test_rst_tables_are_spans(load_one):
     ]
 
 
+def test_rst_directives_say_what_they_show(load_one):
+    """A name stands before its description, notes and versions are words, targets are left out."""
+    text = (
+        ".. _size:\n\n.. program:: lamp\n\n.. option:: --size\n\n   how *big* it is,\n"
+        "   in metres\n\n"
+        ".. py:method:: burn(hours)\n   :noindex:\n\n   :param int hours: how long\n"
+        "   :returns: nothing\n\n.. confval:: oil\n   :default: ``3``\n\n   Litres of oil.\n\n"
+        ".. warning::\n\n   It is hot.\n\n.. versionchanged:: 2.1 It glows.\n\n"
+        ".. option:: --parts\n\n   - a lid\n   - a wick\n"
+    )
+    assert load_one("a.rst", text).text == (
+        "--size: how big it is,\n   in metres\n\n"
+        "burn(hours)\n\n   hours: how long\n   Returns: nothing\n\n"
+        "oil (default: 3): Litres of oil.\n\nWarning: It is hot.\n\n"
+        "Changed in version 2.1: It glows.\n\n--parts\n\n   - a lid\n   - a wick"
+    )
+
+
+def test_text_with_many_directives_is_rst(load_one):
+    """Manuals of some programs are named .txt; a few signs of the kind show nothing."""
+    text = ".. option:: --size\n\n   how big it is\n\n"
+
+    assert load_one("a.txt", text * 5).text.startswith("--size: how big it is")
+    assert load_one("a.txt", text).text.startswith(".. option:: --size")
+
+
 def test_html_loses_its_navigation_and_keeps_headings_and_tables(load_one, samples):
     """The main text is kept, with sections and tables."""
     document = load_one(*samples["html"])
@@ -154,6 +180,28 @@ def test_preformatted_pages_lose_nothing(load_one):
     lines = [f"line {number} of   the memo" for number in range(200)]
     text = load_one("rfc.html", f"<html><body><pre>{chr(10).join(lines)}</pre></body></html>").text
     assert text == "\n".join(lines)
+
+
+@pytest.mark.parametrize("before", ["", f"<p>{'The manual tells of lamps. ' * 20}</p>"])
+def test_terms_stand_before_their_definitions(load_one, before):
+    """So do several terms; a question, and a term without a definition in words, stand alone."""
+    items = (
+        "<dt>Lamp</dt><dd><p>A thing that <b>glows</b>.</p><p>It is hot.</p></dd>"
+        "<dt>wick</dt><dt><code>w</code>:</dt><dd>what burns</dd><dt>Is it hot?</dt><dd>Yes.</dd>"
+        "<dt>Parts</dt><dd><ul><li>a lid</li><li>a spout</li></ul></dd><dt>last</dt>"
+    )
+    text = load_one("a.html", f"<html><body>{before}<dl>{items}</dl><p>End.</p></body></html>").text
+
+    assert text.removeprefix(re.sub("<[^>]*>", "", before).strip()).strip().split("\n\n") == [
+        "Lamp: A thing that glows.",
+        "It is hot.",
+        "wick, w: what burns",
+        "Is it hot?",
+        "Yes.",
+        "Parts\n- a lid\n- a spout",
+        "last",
+        "End.",
+    ]
 
 
 def test_headings_that_are_links_survive(load_one, build):

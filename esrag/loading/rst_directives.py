@@ -1,0 +1,119 @@
+"""Directives of reStructuredText and Sphinx, as a reader of the finished page sees them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+from esrag.text import ITEM
+
+_DIRECTIVE = re.compile(r"(\s*)\.\. (?:[a-z]{1,10}:)?([a-z][a-z-]{0,30})::(?:\s+(\S.*))?")
+_OPTION = re.compile(r"\s+:([a-z][a-z-]{0,30}):(?:\s+(\S.*))?")
+_TARGET = re.compile(r"\s*\.\. _[^\s:`][^:`]{0,200}:\s*")
+_FIELD = re.compile(
+    r"\A(\s+):(?:(?:param|parameter|arg|argument|key|keyword) (?:[^\s:]{1,80} ){0,3}([^\s:]{1,80})"
+    r"|(returns?|raises?(?: [^\s:]{1,80})?|rtype)):\s{1,9}(?=\S)"
+)
+# What documents a name: its description follows, indented.
+_DESCRIBES = re.compile(
+    "attribute|class|classmethod|cmdoption|confval|data|decorator|describe|directive|django-admin"
+    "|enum|enumerator|envvar|exception|function|macro|member|method|object|option|property|role"
+    "|setting|staticmethod|struct|type|var"
+)
+_SHOWN_OPTIONS = ("default", "type")
+_VERSIONS = {
+    "deprecated": "Deprecated since version",
+    "versionadded": "New in version",
+    "versionchanged": "Changed in version",
+    "versionremoved": "Removed in version",
+}
+_NOTES = re.compile("attention|caution|danger|error|hint|important|note|tip|warning")
+_UNSEEN = re.compile(
+    "codeauthor|currentmodule|default-domain|default-role|highlight|index|module|program"
+    "|sectionauthor"
+)
+
+
+def write_directives(text: str) -> str:
+    r"""Return the text with what a directive describes before its description, on the same line.
+
+    Notes and versions become words. What a reader does not see, such as targets of links, is left
+    out. Other directives stay as they are.
+
+    >>> write_directives(".. _size:\n.. option:: size\n\n   How *big*.\n   Or small.")
+    'size: How *big*.\n   Or small.'
+    >>> write_directives(".. confval:: lid\n   :default: ``False``\n\n   If true, it shuts.")
+    'lid (default: ``False``): If true, it shuts.'
+    >>> write_directives(".. note:: Keep it.\n.. versionadded:: 3.2\n   The lid.\n.. image:: a.png")
+    'Note: Keep it.\nNew in version 3.2: The lid.\n.. image:: a.png'
+    """
+    return "\n".join(_iter_lines(text.split("\n")))
+
+
+def _iter_lines(lines: Sequence[str]) -> Iterator[str]:
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        number += 1
+        found = _DIRECTIVE.fullmatch(line)
+        if _TARGET.fullmatch(line) or (found and _UNSEEN.fullmatch(found[2])):
+            continue
+        if not found or not _is_written(found):
+            yield _FIELD.sub(_write_field, line)
+            continue
+        said, number = _write(found, lines, number)
+        yield said
+
+
+def _is_written(directive: re.Match[str]) -> bool:
+    """Return whether a directive becomes words."""
+    name, argument = directive[2], directive[3]
+    is_described = argument and _DESCRIBES.fullmatch(name)
+    return bool(is_described or _NOTES.fullmatch(name) or name in _VERSIONS or name == "seealso")
+
+
+def _write(directive: re.Match[str], lines: Sequence[str], number: int) -> tuple[str, int]:
+    """Return the first line of what a directive shows, and the number of the line after it."""
+    indent, name, argument = directive[1], directive[2], (directive[3] or "").strip()
+    options = [*map(_OPTION.fullmatch, takewhile(_OPTION.fullmatch, _iter_from(lines, number)))]
+    number += len(options)
+    blank = sum(1 for _ in takewhile(_is_blank, _iter_from(lines, number)))
+    body = next(_iter_from(lines, number + blank), "")
+    has_words = len(body) - len(body.lstrip()) > len(indent) and _is_prose(body)
+
+    if _NOTES.fullmatch(name) or name == "seealso":
+        said = ["See also" if name == "seealso" else name.capitalize(), argument]
+    elif name in _VERSIONS:
+        version, _, rest = argument.partition(" ")
+        said = [f"{_VERSIONS[name]} {version}".strip(), rest]
+    else:
+        shown = [f"{each[1]}: {each[2]}" for each in options if each and _is_shown(each)]
+        said = [f"{argument} ({', '.join(shown)})" if shown else argument]
+
+    first, *rest = filter(None, said)
+    if has_words:
+        rest.append(body.strip())
+        number += blank + 1
+    return indent + ": ".join(filter(None, (first, " ".join(rest)))), number
+
+
+def _iter_from(lines: Sequence[str], number: int) -> Iterator[str]:
+    return (lines[n] for n in range(number, len(lines)))
+
+
+def _is_blank(line: str) -> bool:
+    return not line.strip()
+
+
+def _is_prose(line: str) -> bool:
+    """Return whether a line begins a paragraph, not a list, a field, a table or a directive."""
+    said = line.strip()
+    return not (ITEM.match(said) or said.startswith((".. ", ":", "+--", "===", ">>>")))
+
+
+def _is_shown(option: re.Match[str]) -> bool:
+    return option[1] in _SHOWN_OPTIONS and bool(option[2])
+
+
+def _write_field(field: re.Match[str]) -> str:
+    """Return the beginning of a field of a description, such as that of a parameter."""
+    return f"{field[1]}{field[2] or field[3].capitalize()}: "
