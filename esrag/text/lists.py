@@ -15,7 +15,12 @@ MAX_HEADING, MAX_MARKED = 90, 200
 MIN_ITEMS = 2
 
 # What introduces a list: a colon, or the word itself in a sentence before items.
-_LEADS = re.compile(r":\Z|\b(?:list|following|below)\b[^.]{0,80}\.\Z")
+_LEADS = re.compile(
+    r":\Z|\b(?:list|(?:the|these|as|any|each|one|all|of) following|below)\b[^.]{0,80}\.\Z",
+    re.IGNORECASE,
+)
+# At the end of an item, what introduces items below it.
+_LEADS_BELOW = re.compile(r"(?<=[.!?])\s[^.!?]{1,200}:\Z|:\Z")
 _NUMBERED = re.compile(r"\A(\d{1,2}|[a-z])\.\s")
 _COUNTED = re.compile(r"\(?(\d{1,2}|[a-z])[.)]\s")
 _BULLET = re.compile(r"\A[^\w(]\s+")
@@ -236,7 +241,12 @@ def _say_all(item: Item) -> str:
 
 
 def _say_first(item: Item) -> str:
-    return item[0]
+    """Return the first part of an item, without what introduces the parts that are left out.
+
+    >>> _say_first(("a saw. It has one of:", "a wooden handle")), _say_first(("tools:", "a saw"))
+    ('a saw.', 'tools')
+    """
+    return _LEADS_BELOW.sub("", item[0])
 
 
 def _say_name(item: Item) -> str:

@@ -94,7 +94,9 @@ _ENUMERATES = re.compile(
     rf"\bwhat (?:are|were) the (?:[\w-]+ )?(?:{_NOUNS})\b(?![^?]{{1,80}}\balgorithm \d)"
     r"|\bwhat (?:are|were) the (?:two|three|four|five|six|seven|eight|nine|ten|\d+|main|different"
     r"|various)\b|\b(?:in )?(?:what|which) order\b"
-    r"|\bhow (?:is|are|was|were) (?!\w+ (?:is|are|from)\b)",
+    r"|\bhow (?:is|are|was|were) (?!\w+ (?:is|are|from)\b)"
+    r"|\bwhat(?:['’]s| is| are| was| were)(?: all)? (?:on|in|inside|among|part of)"
+    r" (?:the|my|our|this|an?)\b",
     re.IGNORECASE,
 )
 _YES_NO = re.compile(

@@ -365,6 +365,40 @@ def test_a_list_is_no_answer_to_a_question_for_one_fact():
     assert answer("May the smith use a saw?", text).text == "The smith may not use a saw. [c1]"
 
 
+def test_an_item_that_is_no_sentence_says_neither_yes_nor_no():
+    """What introduces its list is quoted too, for it may deny the item."""
+    text = "The lamp does not burn these:\n- coal gas of a town\n- oil of olives\n\nIt is red."
+
+    assert answer("Does the lamp burn oil of olives?", text).text == (
+        "The lamp does not burn these: coal gas of a town; oil of olives [c1]"
+    )
+
+
+@pytest.mark.parametrize("parts", ["It has three parts. ", ""])
+def test_what_is_counted_in_sentences_is_a_list(parts):
+    """Whichever of its sentences fits best."""
+    text = (
+        f"The lamp is red. {parts}The first part, a lid, keeps the heat. It is round. "
+        "The second part, a wick, burns oil. The third one is a foot. The lamp is old."
+    )
+    found = answer("What are the three parts of the lamp?", text, max_sentences=2).text
+
+    assert found.endswith(
+        "The first part, a lid, keeps the heat. [c1] The second part, a wick, burns oil. [c1] "
+        "The third one is a foot. [c1]"
+    )
+
+
+def test_what_stands_below_the_name_of_a_setting_is_said_with_it():
+    """Other headings are not said."""
+    text = "## MAX_SIZE (int)\n\nThe greatest size of a lamp.\n\n## Colours\n\nThe lamp is red."
+
+    assert answer("What is the greatest size of a lamp?", text).text == (
+        "MAX_SIZE (int): The greatest size of a lamp. [c1]"
+    )
+    assert answer("Which colour has the lamp?", text).text == "The lamp is red. [c1]"
+
+
 @pytest.mark.parametrize(
     ("question", "text", "said"),
     [
@@ -410,6 +444,17 @@ def test_a_definition_goes_before_what_only_names_the_subject(question, text, sa
             "How is a pot different from a kettle?",
             "A kettle boils water. It is red. A pot cooks soup. Pots and kettles cost the same.",
             "A kettle boils water. [c1] A pot cooks soup. [c1]",
+        ),
+        (
+            "How does lamp pop differ from lamp apply?",
+            (
+                "pop [-q|--quiet] [<name>]: Takes a lamp away.\n\nIt is red. It may fail.\n\n"
+                "apply [-q|--quiet]: Leaves the lamp where it is."
+            ),
+            (
+                "pop [-q|--quiet] [<name>]: Takes a lamp away. [c1] "
+                "apply [-q|--quiet]: Leaves the lamp where it is. [c1]"
+            ),
         ),
         (
             "What sets the old pot apart from the new one?",
