@@ -129,9 +129,15 @@ def find_cells(file: str, grid: Grid) -> Iterator[Cell]:
         return
     header = [row for row in grid[:body] if len(set(filter(None, row))) > 1 or not row[0]]
 
+    values = defaultdict(set)  # of the rows of one name, words too
     for row in grid[body:]:
         for column, cell in enumerate(_joined(row)):
-            if column and FIGURE.fullmatch(cell) and re.search(r"[^\W\d]", row[0]):
+            values[row[0].casefold(), column].add(cell)
+
+    for row in grid[body:]:
+        for column, cell in enumerate(_joined(row)):
+            is_clear = len(values[row[0].casefold(), column] - {""}) == 1
+            if column and FIGURE.fullmatch(cell) and is_clear and re.search(r"[^\W\d]", row[0]):
                 name = _column_name(header, column, row)
                 if name and name != row[0]:
                     yield Cell(file, row[0].strip(" :,"), name.strip(" :,"), cell)

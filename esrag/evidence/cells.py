@@ -11,7 +11,7 @@ from esrag.evidence.algorithms import sentences
 from esrag.evidence.counts import lacks_asked_number
 from esrag.evidence.labels import DATES, find_labels
 from esrag.evidence.statements import lines, to_line
-from esrag.evidence.tables import Row, is_figure
+from esrag.evidence.tables import NONE, Row, is_figure
 from esrag.records import Evidence
 from esrag.text.figures import header_units, is_unit, to_figures
 from esrag.text.lists import MAX_CHARACTERS
@@ -167,9 +167,14 @@ def _pick(asked: set[str], row: Row, sides: Sides) -> str | None:
         return None
 
     picked, _ = _columns(_without_label(asked, row), values, sides)
-    if not 0 < len(picked) <= MAX_CELLS or all(_terms(values[n][1]) <= asked for n in picked):
+    if not 0 < len(picked) <= MAX_CELLS or all(_is_told(values[n][1], asked) for n in picked):
         return None
     return f"{_label(row)}, {_PARTS.join(_render(values[n], row) for n in picked)}"
+
+
+def _is_told(cell: str, asked: set[str]) -> bool:
+    """Return whether a cell says nothing that the question does not; a dash stands for none."""
+    return cell not in NONE and _terms(cell) <= asked
 
 
 def is_cell_of(text: str, row: Row) -> bool:

@@ -130,12 +130,18 @@ def prefer_numbers(question: str, statements: Sequence[Statement]) -> tuple[Stat
 def prefer_years(question: str, statements: Sequence[Statement]) -> tuple[Statement, ...]:
     """Return the statements, those of other years moved behind if the question has a year.
 
-    They are if another fits nearly as well, and has that year or none.
+    They are if another fits nearly as well, and has that year or none. A row that has years of its
+    own is of these, whatever its caption says.
     """
     asked = find_years(question)
-    return _prefer(
-        statements, lambda each: not gives_other_years(asked, f"{each.under} {each.text}")
-    )
+
+    def is_of_others(each: Statement) -> bool:
+        own = each.source if "|" in each.source else ""
+        return gives_other_years(asked, own) or gives_other_years(
+            asked, f"{each.under} {each.text}"
+        )
+
+    return _prefer(statements, lambda each: not is_of_others(each))
 
 
 def _prefer(

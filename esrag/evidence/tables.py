@@ -16,7 +16,7 @@ _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _TOTAL = re.compile(r"total\b", re.IGNORECASE)  # ends a group of rows
 MAX_ROW = 690  # characters of a row with its caption
 
-_NONE = ("—", "–", "-", "$—")  # what a table has instead of a figure
+NONE = ("—", "–", "-", "$—")  # what a table has instead of a figure
 _MARKS_AT_END = " :,"
 _NAME_AND_VALUE = 2  # cells
 _MEASURED = re.compile(r"\d[\d.,]*(?: ?(?:-|–|to) ?\d[\d.,]*)?(?: [a-z]|%)")
@@ -60,6 +60,8 @@ class TableReader:
 
         cells = split_cells(span)
         is_within = self._header is not None and not self._is_apart(start)
+        if is_within and self._header and not cells[0] and len(cells) == len(self._header) + 1:
+            cells = cells[1:]  # the last bar of the row is missing
         if not is_within or (self._recent and self._is_header(cells)):
             self._start(read_caption(self._recent))
         elif self._recent:
@@ -102,7 +104,7 @@ class TableReader:
     def _is_header(self, cells: tuple[str, ...]) -> bool:
         """Return whether a row under a title is the header of another table than the one before."""
         header = self._header or ()
-        has_none = self._has_figures and not any(is_figure(cell) or cell in _NONE for cell in cells)
+        has_none = self._has_figures and not any(is_figure(cell) or cell in NONE for cell in cells)
         return cells == header or len(cells) > len(header) or has_none
 
 
