@@ -75,6 +75,7 @@ class _Candidate:
     missing: int  # words of its name that the question lacks, none if it has the label's number
     unasked: int  # the same of its whole label
     headers: int  # words of its best header
+    beyond: int  # other words of that header
     share: float  # of the question's words that its labels have with its caption and titles
     whole_share: float  # the same with its other cells
     is_technical: bool  # a technical word of the question is in its label
@@ -243,9 +244,11 @@ def _candidates(
     for text, row, is_quarter in _iter_rows(question, item.chunk.text):
         name = row.cells[0][1]
         asked = words | (_terms(name) if is_quarter else set())
-        columns, shared = _columns(_without_label(asked, row), row.cells[1:], sides)
+        other = _without_label(asked, row)
+        columns, shared = _columns(other, row.cells[1:], sides)
         heads = _terms(" ".join(header for header, _ in row.cells))
-        over = _terms(" ".join(row.cells[1 + n][0] for n in columns)) if shared else set[str]()
+        headers = [_terms(row.cells[1 + n][0]) for n in columns] if shared else []
+        over = set[str]().union(*headers)
         label = _label_terms(row, asked)
         unasked = set() if _is_member(name, members, asked) else label - asked
         held = titles | _terms(row.above) | label | heads
@@ -256,10 +259,12 @@ def _candidates(
             asked=asked,
             numbers=0 if unasked else sum(map(str.isdigit, (label & given) - heads)),
             matched=len((asked & label) - over),
-            explained=len(asked & label) + shared,
+            explained=len(asked & label)
+            + max((len(other & words) for words in headers), default=0),
             missing=len(unasked & _terms(find_name(name))),
             unasked=len(unasked),
             headers=shared,
+            beyond=len(over - asked),
             share=len(asked & held) / max(len(asked), 1),
             whole_share=len(asked & (held | _terms(text))) / max(len(asked), 1),
             is_technical=not named.isdisjoint(compounds(name) | label),
@@ -327,6 +332,7 @@ def _best(rows: Sequence[_Candidate]) -> list[_Candidate]:
             -row.missing,
             not _is_other_change(row),
             -row.unasked,
+            -row.beyond,
             round(row.share, 3),
         )
         for row in rows

@@ -19,6 +19,7 @@ MAX_ROW = 690  # characters of a row with its caption
 NONE = ("—", "–", "-", "$—")  # what a table has instead of a figure
 _MARKS_AT_END = " :,"
 _NAME_AND_VALUE = 2  # cells
+_OF_UNIT = re.compile(r"\d[\d.,]* [a-z]{1,20}")  # "4.5 years"
 _MEASURED = re.compile(r"\d[\d.,]*(?: ?(?:-|–|to) ?\d[\d.,]*)?(?: [a-z]|%)")
 _MAX_RECENT = 4  # spans above a table that may say what it is about
 
@@ -104,7 +105,7 @@ class TableReader:
     def _is_header(self, cells: tuple[str, ...]) -> bool:
         """Return whether a row under a title is the header of another table than the one before."""
         header = self._header or ()
-        has_none = self._has_figures and not any(is_figure(cell) or cell in NONE for cell in cells)
+        has_none = self._has_figures and not any(map(_is_value, cells))
         return cells == header or len(cells) > len(header) or has_none
 
 
@@ -164,6 +165,11 @@ def is_figure(cell: str) -> bool:
     [True, True, False, False, False]
     """
     return bool(_FIGURE_CELL.fullmatch(cell.strip())) and not _YEAR_CELL.fullmatch(cell.strip())
+
+
+def _is_value(cell: str) -> bool:
+    """Return whether a cell is a figure, perhaps of a unit, or stands for none."""
+    return is_figure(cell) or cell in NONE or bool(_OF_UNIT.fullmatch(cell))
 
 
 def _is_continued(cells: Sequence[str], rest: str) -> bool:
