@@ -61,6 +61,7 @@ _CHOICE = re.compile(r"\[[^\[\]\n]{0,60}\]")  # of a command: [-q|--quiet]
 _REPLY = re.compile(r"\AA(?:nswer)?[:.]\s+")
 # A case that is cited, such as "See Smith v. Jones, 3 U. S. 5 (1797)."
 _CITES = re.compile(r"(?:but )?(?:see|cf\.|accord|compare)[ ,].{1,120} v\. ", re.IGNORECASE)
+_REFERENCE = re.compile(r"\^ (?:[a-z] ){0,9}[\"“A-Z]")  # in a list of sources: "^ Young, Emma."
 _PAGE = re.compile(r"\[Page(?: \d+)?\]\W*\Z")  # at the foot of a memo's page
 _CLOSERS = "\"'”’)"
 # Questions that ask for more than yes or no.
@@ -193,6 +194,7 @@ def _drop_empty(question: str, found: Sequence[Statement]) -> list[Statement]:
             each.text.endswith((":", "?"))
             or _PAGE.search(each.text)
             or _CITES.match(each.text)
+            or _REFERENCE.match(each.text)
             or (each.is_headed and not is_list_asked)
             or Counter(terms(to_figures(_FIELD.sub("", each.text)))) <= known
         )

@@ -365,6 +365,20 @@ def test_a_list_is_no_answer_to_a_question_for_one_fact():
     assert answer("May the smith use a saw?", text).text == "The smith may not use a saw. [c1]"
 
 
+def test_the_best_passage_comes_first_and_others_name_what_they_are_about():
+    """Whoever reads one sentence reads the best; "Default is …" alone would be of anything."""
+    found = (
+        Statement("c1", 0, "The lamp of ours is at least 2 m tall.", fit=0.6),
+        Statement("c2", 1, "The lamp is 3 m tall.", fit=0.9),
+        Statement("c2", 2, "Default is a height of 4 m.", fit=0.8),
+    )
+    task = GenerationTask("How tall is the lamp?", evidence("It.", "It."), found, 3)
+
+    assert ExtractiveGenerator(GeneratorOptions()).generate(task).text == (
+        "The lamp is 3 m tall. [c2] The lamp of ours is at least 2 m tall. [c1]"
+    )
+
+
 def test_an_item_that_is_no_sentence_says_neither_yes_nor_no():
     """What introduces its list is quoted too, for it may deny the item."""
     text = "The lamp does not burn these:\n- coal gas of a town\n- oil of olives\n\nIt is red."
