@@ -8,7 +8,7 @@ from operator import itemgetter
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.inline import add_without_marks, strip_rst_marks
 from esrag.loading.layout import Layout, Line, join_lines, split_lines, trim
-from esrag.loading.rst_directives import write_directives
+from esrag.loading.rst_directives import opens_literal, write_directives
 from esrag.loading.rst_tables import write_rows
 from esrag.records import Document, Source, Span
 from esrag.text import normalise
@@ -110,15 +110,9 @@ def _find_literal(lines: Sequence[Line]) -> set[int]:
         if outer is not None and indent > outer:
             found.add(start)
         else:
-            outer = indent if _opens_literal(line) else None
+            outer = indent if opens_literal(line) else None
 
     return found
-
-
-def _opens_literal(line: str) -> bool:
-    """Return whether what is indented below a line is literal."""
-    starts = (".. code", ".. sourcecode", ">>> ")
-    return line.rstrip().endswith("::") or line.lstrip().startswith(starts)
 
 
 def headings(lines: Sequence[Line]) -> Iterator[tuple[int, int, str]]:

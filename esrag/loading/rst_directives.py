@@ -37,7 +37,7 @@ def write_directives(text: str) -> str:
     r"""Return the text with what a directive describes before its description, on the same line.
 
     Notes and versions become words. What a reader does not see, such as targets of links, is left
-    out. Other directives stay as they are.
+    out. Other directives, and those in literal blocks, stay as they are.
 
     >>> write_directives(".. _size:\n.. option:: size\n\n   How *big*.\n   Or small.")
     'size: How *big*.\n   Or small.'
@@ -49,19 +49,31 @@ def write_directives(text: str) -> str:
     return "\n".join(_iter_lines(text.split("\n")))
 
 
+def opens_literal(line: str) -> bool:
+    """Return whether what is indented below a line is literal."""
+    starts = (".. code", ".. sourcecode", ">>> ")
+    return line.rstrip().endswith("::") or line.lstrip().startswith(starts)
+
+
 def _iter_lines(lines: Sequence[str]) -> Iterator[str]:
     number = 0
+    outer: int | None = None  # the indent of the line that opened a literal block
+
     while number < len(lines):
         line = lines[number]
         number += 1
+        if outer is not None and (_is_blank(line) or _find_indent(line) > outer):
+            yield line
+            continue
+
         found = _DIRECTIVE.fullmatch(line)
         if _TARGET.fullmatch(line) or (found and _UNSEEN.fullmatch(found[2])):
             continue
-        if not found or not _is_written(found):
-            yield _FIELD.sub(_write_field, line)
-            continue
-        said, number = _write(found, lines, number)
+        said = _FIELD.sub(_write_field, line)
+        if found and _is_written(found):
+            said, number = _write(found, lines, number)
         yield said
+        outer = _find_indent(lines[number - 1]) if opens_literal(said) else None
 
 
 def _is_written(directive: re.Match[str]) -> bool:
@@ -78,7 +90,7 @@ def _write(directive: re.Match[str], lines: Sequence[str], number: int) -> tuple
     number += len(options)
     blank = sum(1 for _ in takewhile(_is_blank, _iter_from(lines, number)))
     body = next(_iter_from(lines, number + blank), "")
-    has_words = len(body) - len(body.lstrip()) > len(indent) and _is_prose(body)
+    has_words = _find_indent(body) > len(indent) and _is_prose(body)
 
     if _NOTES.fullmatch(name) or name == "seealso":
         said = ["See also" if name == "seealso" else name.capitalize(), argument]
@@ -98,6 +110,10 @@ def _write(directive: re.Match[str], lines: Sequence[str], number: int) -> tuple
 
 def _iter_from(lines: Sequence[str], number: int) -> Iterator[str]:
     return (lines[n] for n in range(number, len(lines)))
+
+
+def _find_indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _is_blank(line: str) -> bool:

@@ -158,6 +158,16 @@ def test_rst_directives_say_what_they_show(load_one):
     )
 
 
+def test_directives_that_are_shown_as_code_stay(load_one):
+    """A manual of the format itself keeps its examples."""
+    code = "   .. _size:\n\n   .. note:: It is hot.\n\n      :param size: how big"
+    text = f"Write this::\n\n{code}\n\n.. note:: Or this:\n\n.. code-block:: rst\n\n{code}\n\nEnd."
+
+    found = load_one("a.rst", text).text
+    assert found.count(code) == 2
+    assert "\nNote: Or this:\n" in found
+
+
 def test_text_with_many_directives_is_rst(load_one):
     """Manuals of some programs are named .txt; a few signs of the kind show nothing."""
     text = ".. option:: --size\n\n   how big it is\n\n"
