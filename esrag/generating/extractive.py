@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from esrag.citations import REFUSAL
-from esrag.evidence import Statement
+from esrag.evidence import NEAR, Statement
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.counts import find_default
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
@@ -45,7 +45,11 @@ _ANNOUNCED = re.compile(r"\b(?:two|three|four|five|six|seven)\b")
 _REFERS_BACK = re.compile(
     r"(?:It|They|This|These|Such|He|She|(?:Among|Of|In|For) (?:these|those|them|this))\s"
 )
-_SAYS_NO_SUBJECT = re.compile(rf"{_REFERS_BACK.pattern}|(?:By default|Defaults?)\b")
+# What says nothing beside another sentence: "Default is 5.", and the head of a letter.
+_SAYS_NO_SUBJECT = re.compile(
+    rf"{_REFERS_BACK.pattern}|(?:By default|Defaults?)\b"
+    r"|(?:Author|Cc|Created|Date|From|Sent|Status|Subject|Title|To|Type|Version): "
+)
 
 
 class ExtractiveGenerator:
@@ -146,7 +150,7 @@ def _choose_near(
     if read_question(question).kind == "list" and (counted := _count_on(best, found)) != best:
         return [counted]
     chosen = [best]
-    near = [] if defined else [each for each in ranked[1:] if each.fit >= ADDED * best.fit]
+    near = [] if defined else [each for each in ranked[1:] if _is_near(each, best)]
     named = compounds(question) & set(terms(best.text))
     near = [
         each
@@ -161,6 +165,11 @@ def _choose_near(
             chosen.append(statement)
 
     return chosen
+
+
+def _is_near(statement: Statement, best: Statement) -> bool:
+    """Return whether a statement may be meant instead of the best; hardly ever if that is a row."""
+    return statement.fit >= (NEAR if "|" in best.source else ADDED) * best.fit
 
 
 def _find_definition(question: str, ranked: Sequence[Statement]) -> Statement | None:
