@@ -65,7 +65,8 @@ def test_a_part_leans_on_an_answer(esrag):
 def test_sentences_are_streamed_as_they_are_printed(kitchen):
     """Under the keys of the whole answer."""
     question = f"{HOLDS}, and {SLOTS}?"
-    assert kitchen("ask", question, "--stream").out == kitchen("ask", question).out
+    asked = ("ask", question, "--set", "answer.max_sentences=1")
+    assert kitchen(*asked, "--stream").out == kitchen(*asked).out
 
 
 def test_what_answers_two_parts_is_told_once(kitchen):
@@ -109,6 +110,7 @@ def test_each_part_has_its_own_route(esrag, corpus):
 
 def test_a_record_judges_all_parts(kitchen):
     """Each sentence against the evidence of the whole."""
-    assert kitchen("ask", f"{HOLDS}, and {SLOTS}?", "--save", "a.json").code == 0
+    asked = ("ask", f"{HOLDS}, and {SLOTS}?", "--set", "answer.max_sentences=1")
+    assert kitchen(*asked, "--save", "a.json").code == 0
     record = json.loads((kitchen.folder / "a.json").read_text())
     assert [each["supported"] for each in record["sentences"]] == [True, True]
