@@ -242,9 +242,10 @@ def _count_covered(cell: Any, name: str, most: int) -> int:
     return min(max(int(count), 1), most) if re.fullmatch("[0-9]{1,9}", count) else 1
 
 
-def _is_defined(element: Any, part: str) -> bool:
-    """Return whether an element is a term (dt) or a definition (dd), also in trafilatura's form."""
-    return element.tag == part or (element.get("rend") or "").startswith(f"{part}-")
+def _find_part(element: Any) -> str:
+    """Return "dt" for a term and "dd" for a definition, also in trafilatura's form; else ""."""
+    part = (element.get("rend") or "").partition("-")[0] if element.tag == "item" else element.tag
+    return part if part in ("dt", "dd") else ""
 
 
 class _Writer:
@@ -271,7 +272,8 @@ class _Writer:
         tag = element.tag
         if _is(element, _BLOCK):
             self.flush()
-        if _is_defined(element, "dt"):
+        part = _find_part(element)
+        if part == "dt":
             self._is_term = True
         elif tag in _LISTS:
             self._leave_terms()
@@ -285,7 +287,7 @@ class _Writer:
             self._inline.append("\n")
         elif tag == "pre":
             self._preformatted += 1
-        elif tag in _ITEMS and not element.get("rend", "").startswith("d"):
+        elif tag in _ITEMS and not part:
             self._prefix = "- "
 
     def _add_cell(self, element: Any) -> None:
@@ -299,9 +301,10 @@ class _Writer:
             self.flush(level)
         elif _is(element, _BLOCK):
             self.flush()
-        if _is_defined(element, "dt"):
+        part = _find_part(element)
+        if part == "dt":
             self._is_term = False
-        elif _is_defined(element, "dd") or tag in _LISTS:
+        elif part == "dd" or tag in _LISTS:
             self._leave_terms()
         if tag == "table":
             self._end_table()

@@ -8,7 +8,7 @@ from operator import itemgetter
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.inline import add_without_marks, strip_rst_marks
 from esrag.loading.layout import Layout, Line, join_lines, split_lines, trim
-from esrag.loading.rst_directives import opens_literal, write_directives
+from esrag.loading.rst_directives import find_literal, write_directives
 from esrag.loading.rst_tables import write_rows
 from esrag.records import Document, Source, Span
 from esrag.text import normalise
@@ -47,7 +47,7 @@ class RstLoader:
         layout = Layout()
         found = list(headings(lines))
         spans = sorted([*written, *tables(lines)], key=lambda span: span.start)
-        literal = _find_literal(lines) | _find_within(lines, spans)
+        literal = find_literal(lines) | _find_within(lines, spans)
         marked = [(line, start in literal) for start, line in lines]
         add_without_marks(layout, marked, strip_rst_marks, found, spans)
 
@@ -96,23 +96,6 @@ def _find_within(lines: Sequence[Line], spans: Iterable[Span]) -> set[int]:
         for span in spans
         for start, _ in lines[_index(lines, span.start) : _index(lines, span.end)]
     }
-
-
-def _find_literal(lines: Sequence[Line]) -> set[int]:
-    """Return where literal blocks and directives start, which are indented below their opener."""
-    found: set[int] = set()
-    outer: int | None = None  # the indent of the line that opened the block
-
-    for start, line in lines:
-        if not line.strip():
-            continue
-        indent = len(line) - len(line.lstrip())
-        if outer is not None and indent > outer:
-            found.add(start)
-        else:
-            outer = indent if opens_literal(line) else None
-
-    return found
 
 
 def headings(lines: Sequence[Line]) -> Iterator[tuple[int, int, str]]:

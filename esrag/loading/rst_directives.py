@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+from esrag.loading.layout import Line, split_lines
 from esrag.text import ITEM
 
 _DIRECTIVE = re.compile(r"(\s*)\.\. (?:[a-z]{1,10}:)?([a-z][a-z-]{0,30})::(?:\s+(\S.*))?")
@@ -46,34 +47,48 @@ def write_directives(text: str) -> str:
     >>> write_directives(".. note:: Keep it.\n.. versionadded:: 3.2\n   The lid.\n.. image:: a.png")
     'Note: Keep it.\nNew in version 3.2: The lid.\n.. image:: a.png'
     """
-    return "\n".join(_iter_lines(text.split("\n")))
+    lines = split_lines(text)
+    literal = find_literal(lines)
+    are_literal = [start in literal for start, _ in lines]
+    return "\n".join(_iter_lines([line for _, line in lines], are_literal))
 
 
-def opens_literal(line: str) -> bool:
-    """Return whether what is indented below a line is literal."""
+def find_literal(lines: Sequence[Line]) -> set[int]:
+    """Return where literal blocks and directives start, which are indented below their opener."""
+    found: set[int] = set()
+    outer: int | None = None  # the indent of the line that opened the block
+
+    for start, line in lines:
+        if not line.strip():
+            continue
+        indent = _find_indent(line)
+        if outer is not None and indent > outer:
+            found.add(start)
+        else:
+            outer = indent if _opens_literal(line) else None
+
+    return found
+
+
+def _opens_literal(line: str) -> bool:
+    """Return whether what is indented below a line is literal, and no description or note."""
+    directive = _DIRECTIVE.fullmatch(line)
+    said = (directive[3] or "") if directive and _is_written(directive) else line
     starts = (".. code", ".. sourcecode", ">>> ")
-    return line.rstrip().endswith("::") or line.lstrip().startswith(starts)
+    return said.rstrip().endswith("::") or said.lstrip().startswith(starts)
 
 
-def _iter_lines(lines: Sequence[str]) -> Iterator[str]:
+def _iter_lines(lines: Sequence[str], are_literal: Sequence[bool]) -> Iterator[str]:
     number = 0
-    outer: int | None = None  # the indent of the line that opened a literal block
-
     while number < len(lines):
-        line = lines[number]
+        line, is_literal = lines[number], are_literal[number]
         number += 1
-        if outer is not None and (_is_blank(line) or _find_indent(line) > outer):
-            yield line
+        found = None if is_literal else _DIRECTIVE.fullmatch(line)
+        if not is_literal and (_TARGET.fullmatch(line) or (found and _UNSEEN.fullmatch(found[2]))):
             continue
-
-        found = _DIRECTIVE.fullmatch(line)
-        if _TARGET.fullmatch(line) or (found and _UNSEEN.fullmatch(found[2])):
-            continue
-        said = _FIELD.sub(_write_field, line)
         if found and _is_written(found):
-            said, number = _write(found, lines, number)
-        yield said
-        outer = _find_indent(lines[number - 1]) if opens_literal(said) else None
+            line, number = _write(found, lines, number)
+        yield line if is_literal else _FIELD.sub(_write_field, line)
 
 
 def _is_written(directive: re.Match[str]) -> bool:
