@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from esrag.citations import KEY, MARKERS, CheckedSentence, OnSentence, ignore
 from esrag.context import Context
@@ -61,6 +61,11 @@ class _Asked:
         return MARKERS.sub(
             lambda marker: KEY.sub(lambda key: self.keys[key[0].lower()], marker[0]), text
         )
+
+    def keep(self, sentences: Sequence[str]) -> Self:
+        """Return the part with only these of its sentences."""
+        answer = replace(self.result.answer, text=" ".join(sentences))
+        return replace(self, result=replace(self.result, answer=answer), sentences=sentences)
 
     def iter_sentences(self) -> Iterator[str]:
         """Yield the sentences that passed their checks."""
@@ -175,9 +180,17 @@ def _join_answers(asked: Sequence[_Asked]) -> Answer:
 
 
 def _drop_repeated(asked: Sequence[_Asked]) -> list[_Asked]:
-    """Return the parts that are answered, without those that say the same as an earlier one."""
-    told = [each for each in asked if not each.result.refused]
-    return [*_keep_first((each.renumber(each.result.text), each) for each in told)]
+    """Return the parts that are answered, without the sentences that an earlier one says."""
+    told: list[_Asked] = []
+    said: set[str] = set()
+    for each in (each for each in asked if not each.result.refused):
+        whole = each.renumber(each.result.text)
+        new = [one for one in each.sentences if each.renumber(one) not in said]
+        if whole in said or (each.sentences and not new):
+            continue
+        said.update((whole, *map(each.renumber, new)))
+        told.append(each if len(new) == len(each.sentences) else each.keep(new))
+    return told
 
 
 def _join_searches(searches: Sequence[SearchResult]) -> SearchResult:

@@ -65,8 +65,7 @@ def test_a_part_leans_on_an_answer(esrag):
 def test_sentences_are_streamed_as_they_are_printed(kitchen):
     """Under the keys of the whole answer."""
     question = f"{HOLDS}, and {SLOTS}?"
-    asked = ("ask", question, "--set", "answer.max_sentences=1")
-    assert kitchen(*asked, "--stream").out == kitchen(*asked).out
+    assert kitchen("ask", question, "--stream").out == kitchen("ask", question).out
 
 
 def test_what_answers_two_parts_is_told_once(kitchen):
@@ -110,7 +109,6 @@ def test_each_part_has_its_own_route(esrag, corpus):
 
 def test_a_record_judges_all_parts(kitchen):
     """Each sentence against the evidence of the whole."""
-    asked = ("ask", f"{HOLDS}, and {SLOTS}?", "--set", "answer.max_sentences=1")
-    assert kitchen(*asked, "--save", "a.json").code == 0
+    assert kitchen("ask", f"{HOLDS}, and {SLOTS}?", "--save", "a.json").code == 0
     record = json.loads((kitchen.folder / "a.json").read_text())
     assert [each["supported"] for each in record["sentences"]] == [True, True]

@@ -45,9 +45,9 @@ _ANNOUNCED = re.compile(r"\b(?:two|three|four|five|six|seven)\b")
 _REFERS_BACK = re.compile(
     r"(?:It|They|This|These|Such|He|She|(?:Among|Of|In|For) (?:these|those|them|this))\s"
 )
-# What says nothing beside another sentence: "Default is 5.", and the head of a letter.
-_SAYS_NO_SUBJECT = re.compile(
-    rf"{_REFERS_BACK.pattern}|(?:By default|Defaults?)\b"
+# What says nothing beside another sentence: "Its lid is red.", "Default is 5.", a letter's head.
+_OF_ANYTHING = re.compile(
+    r"(?:Its|Their|His|Her|By default|Defaults?)\b"
     r"|(?:Author|Cc|Created|Date|From|Sent|Status|Subject|Title|To|Type|Version): "
 )
 
@@ -152,11 +152,7 @@ def _choose_near(
     chosen = [best]
     near = [] if defined else [each for each in ranked[1:] if _is_near(each, best)]
     named = compounds(question) & set(terms(best.text))
-    near = [
-        each
-        for each in near
-        if named.issubset(terms(each.text)) and not _SAYS_NO_SUBJECT.match(each.text)
-    ]
+    near = [each for each in near if named.issubset(terms(each.text)) and _stands_alone(each.text)]
 
     for statement in [*_find_explanation(question, best, found), *near]:
         if count_words([*chosen, statement]) <= MAX_WORDS and all(
@@ -170,6 +166,11 @@ def _choose_near(
 def _is_near(statement: Statement, best: Statement) -> bool:
     """Return whether a statement may be meant instead of the best; hardly ever if that is a row."""
     return statement.fit >= (NEAR if "|" in best.source else ADDED) * best.fit
+
+
+def _stands_alone(text: str) -> bool:
+    """Return whether a reader knows what a sentence is about without the one before it."""
+    return not (_REFERS_BACK.match(text) or _OF_ANYTHING.match(text))
 
 
 def _find_definition(question: str, ranked: Sequence[Statement]) -> Statement | None:

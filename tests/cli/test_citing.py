@@ -42,27 +42,12 @@ def test_a_sentence_without_its_subject_has_the_title_beside_it(people):
     question = "Where was she born, and what record does she hold?"
     assert (
         "62 metres. [c1] (Maria Tolle)\n"
-        in people(
-            "ask", question, "--set", "answer.refusal=0", "--set", "answer.max_sentences=1"
-        ).out
+        in people("ask", question, "--set", "answer.refusal=0").out
     )
-    streamed = people(
-        "ask", question, "--set", "answer.refusal=0", "--set", "answer.max_sentences=1", "--stream"
-    ).out
+    streamed = people("ask", question, "--set", "answer.refusal=0", "--stream").out
     assert "62 metres. [c1] (Maria Tolle)\n" in streamed
     assert streamed.count("62 metres") == 1
-    assert (
-        "("
-        not in people(
-            "ask",
-            question,
-            "--set",
-            "answer.refusal=0",
-            "--set",
-            "answer.max_sentences=1",
-            "--json",
-        ).json["answer"]
-    )
+    assert "(" not in people("ask", question, "--set", "answer.refusal=0", "--json").json["answer"]
 
 
 def test_a_row_is_named_with_its_file(esrag):
