@@ -120,7 +120,8 @@ def answer_cells(
     chosen = by_name or _best_of_number(question, rows, best) or _best_of_table(rows, own)
 
     found = tuple((row.key, _pick(row.asked, row.row, sides) or "") for row in chosen)
-    if not found or any(len(list(sentences(text))) != 1 for _, text in found):
+    is_told = all(len(list(sentences(text))) == 1 for _, text in found)
+    if not (found and is_told) or _loses_number(question, found, chosen):
         return _whole_row(by_name, own)
     said = {word for _, text in found for word in _terms(text)}
     if any(said.isdisjoint(side) for side in sides):
@@ -132,6 +133,21 @@ def answer_cells(
         for row, (_, text) in zip(chosen, found, strict=True)
     )
     return Cells(found, "row" if is_shared else "")
+
+
+def _loses_number(
+    question: str, found: Sequence[tuple[str, str]], rows: Sequence[_Candidate]
+) -> bool:
+    """Return whether cells lack the number that the question asks for, and their row has it.
+
+    "Default is 20." may stand in the description of a parameter.
+    """
+    told = (Statement(key, 0, text) for key, text in found)
+    whole = (Statement(row.key, 0, row.text) for row in rows)
+    return any(
+        lacks_asked_number(question, cell) and not lacks_asked_number(question, row)
+        for cell, row in zip(told, whole, strict=True)
+    )
 
 
 def _whole_row(by_name: Sequence[_Candidate], own: _Candidate | None) -> Cells:

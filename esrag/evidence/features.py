@@ -98,6 +98,8 @@ _DEFINED = (
     r"|, (?:also|sometimes|often) (?:called|known as|referred to as)"
     r"|:|–|—|=)"
 )
+# 'The key words "SHALL" and "REQUIRED" mean …'
+_TERMS, _INDICATES = r"The (?:key ?)?(?:term|word)s?", "(?:denote|indicate|mean|refer)s?"
 _SUBORDINATE = (
     r"(?!(?i:after|although|as|because|before|if|once|since|though|unless|until|when|where|whether"
     r"|while)\b)"
@@ -435,6 +437,8 @@ def _defines(subject: str, text: str) -> bool:
     True
     >>> _defines("UBI", "User Behavior Insights (UBI) is a schema.")
     True
+    >>> _defines("SHALL", 'The terms "SHALL" and "SHALL NOT" indicate what is strict.')
+    True
     >>> _defines("proxy", "Users of a proxy need to be aware that it is one.")
     False
     >>> _defines("proxy", "A proxy is described in section 3."), _defines("fee", "The fee is $20.")
@@ -450,6 +454,8 @@ def _defines(subject: str, text: str) -> bool:
         r"(?:\([^()]{1,60}\)\W{0,3})?"
     )
     start = rf"(?:{start}|\W*(?i:(?:an?|the)\s+)?{_IN_FULL}\({words}\))"
+    if re.match(rf"\W*{_TERMS}\s\W{{0,3}}(?i:{words})\b[^.:;]{{0,60}}? {_INDICATES}\b", text):
+        return True
     return bool(
         re.match(rf"{start}(?:\s*{_DEFINED}(?!\w){_UNDEFINED}|\s+(?=[A-Z][a-z]*\s[a-z]))", text)
     )

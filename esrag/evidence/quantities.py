@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from esrag.evidence import Statement
 from esrag.evidence.labels import COUNTING
-from esrag.text.figures import CURRENCIES, is_unit, to_figures, uses
+from esrag.text.figures import CURRENCIES, header_units, is_unit, to_figures, uses
 from esrag.text.questions import read_question
 
 _PICKS_OUT = re.compile(r"\W*(?:which|who|whose|what)\b(?! (?:happens|if)\b)", re.IGNORECASE)
@@ -90,7 +90,8 @@ def _has_unit(family: str, statement: Statement) -> bool:
     loose = _LOOSE.get(family)
     words = "|".join(map(re.escape, _FAMILIES.get(family, (family,))))
     is_named = bool(re.search(rf"(?<![a-z])(?:{words})s?(?![a-z])", text.lower()))
-    is_used = any(use.unit and _find_family(use.unit) == family for use in uses(text))
+    used = {use.unit for use in uses(text) if use.unit} | header_units(text)
+    is_used = family in map(_find_family, used)
     return is_used or (is_named and family != "money") or bool(loose and loose.search(text))
 
 

@@ -13,7 +13,8 @@ MIN_SHARED = 2  # words of a statement and the one before, if it names neither s
 LOOKED_AT = 5  # statements after one that compares
 NEAR = 0.7  # share of the best fit that a statement about one side has at least
 NEAR_BOTH = 0.9  # the same of one that says how it differs, if the best is about both sides
-NEAR_BEGUN = 0.6  # the same of one that begins with a side
+NEAR_BEGUN = 0.6  # of one that begins with a side, unless the best tells of both
+MIN_BOTH = 12  # words of one that tells of both: "Pots and kettles cost the same." tells of neither
 
 _ASKS_HOW = re.compile(
     r"\b(?:differ\w*|distinguish\w*|compared?|vs|versus|sets? .{1,60} apart)\b", re.IGNORECASE
@@ -57,7 +58,8 @@ def _compare_nearest(
 ) -> list[Statement]:
     """Return what says how two sides differ, or what tells of each of them."""
     near = [each for each in ranked if each.fit >= NEAR * ranked[0].fit]
-    least = NEAR_BOTH * ranked[0].fit if is_about_all(sides, ranked[0]) else 0
+    is_best = is_about_all(sides, ranked[0])
+    least = NEAR_BOTH * ranked[0].fit if is_best else 0
     telling = [
         each for each in near if each.fit >= least and each.items <= 1 and _tells_apart(sides, each)
     ]
@@ -65,7 +67,9 @@ def _compare_nearest(
     if apart:
         return [apart]
 
-    nearly = [each for each in ranked if each.fit >= NEAR_BEGUN * ranked[0].fit]
+    is_told = is_best and count_words(ranked[:1]) >= MIN_BOTH
+    share = NEAR if is_told else NEAR_BEGUN
+    nearly = [each for each in ranked if each.fit >= share * ranked[0].fit]
     begun = [each for side, other in turn(sides) if (each := find_begun(nearly, side, other))]
     has_each = len(begun) == len(sides)
     if telling and not (has_each and min(each.fit for each in begun) > telling[0].fit):

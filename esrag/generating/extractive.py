@@ -7,6 +7,7 @@ answer is short.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from esrag.citations import REFUSAL
 from esrag.evidence import NEAR, Statement
@@ -25,8 +26,11 @@ ADDED = 0.6
 DEFINED = 0.5  # share of the best fit that a definition has at least, if the question wants one
 # The same for a list if the question wants one, and for a sentence if it wants a fact.
 LISTED = 0.85
+MAX_LEADS = 2  # before the first cell of a row
+MAX_LEAD = 8  # words of a list's lead that may name what the list has
 MAX_COUNTED = 90  # words of what is counted in sentences
 MAX_APART = 3  # sentences from "The first …" to "The second …"
+MAX_CUT = 12  # words of what does not end as a sentence does, and says nothing beside another
 ALIKE = 0.8  # sentences that share more of their words than this say the same
 
 _SINGLE = {"count", "yesno", "who", "time"}  # kinds of questions that no list answers
@@ -36,6 +40,12 @@ _IS_ONE = re.compile(
     r"\A[^.:;]{1,80}?\b(?:(?:is|are|was|were) (?:an?|the|any|one)|means?|refers? to|denotes?)\b"
 )
 _THINGS = re.compile(r"\b(?:what|which|list|name)\b", re.IGNORECASE)  # "How …?" asks for acts
+_OF_TABLE = re.compile(r"\b(?:the following|this|the) tables?\b", re.IGNORECASE)
+# "Which ready-made burning modes …": what a list of them is announced as
+_PLURAL = re.compile(
+    r"\b(?:what|which)(?: (?:are|were))?(?: (?:all|the))? ((?:[\w-]{1,40} ){0,3}?[\w-]{1,40}s)\b",
+    re.IGNORECASE,
+)
 _SERIES = re.compile(r"(?:[^,;.]{2,60}[,;] ){2,20}(?:[^,;.]{1,60} )?(?:and|or) [^,;.]{2,60}")
 _ORDINAL = re.compile(
     r"(?:\w+ ){0,2}?(?:first|second|third|fourth|fifth|sixth|seventh|last|finally)(?:ly)?\b",
@@ -45,10 +55,17 @@ _ANNOUNCED = re.compile(r"\b(?:two|three|four|five|six|seven)\b")
 _REFERS_BACK = re.compile(
     r"(?:It|They|This|These|Such|He|She|(?:Among|Of|In|For) (?:these|those|them|this))\s"
 )
+_JOINS = re.compile(
+    r"(?:Also|Additionally|And|As a result|But|Consequently|Finally|For example|For instance"
+    r"|Furthermore|Further|Hence|However|In addition|Instead|Moreover|Otherwise|Similarly|So"
+    r"|Subsequent|That|Then|Therefore|Thus)\b"
+)
+_ENDS = re.compile(r"[.!?:)\]\"”’]\Z")
 # What says nothing beside another sentence: "Its lid is red.", "Default is 5.", a letter's head.
 _OF_ANYTHING = re.compile(
     r"(?:Its|Their|His|Her|By default|Defaults?)\b"
     r"|(?:Author|Cc|Created|Date|From|Sent|Status|Subject|Title|To|Type|Version): "
+    r"|\.\. |```|https?:"
 )
 
 
@@ -99,17 +116,20 @@ def _sentences(task: GenerationTask) -> str:
 def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> list[Statement]:
     """Return the best statement and others near it; ties go to the earlier one.
 
-    Those of the best one's passage come first, all in reading order. A comparison has the best
-    statement for each of its sides. The others add something, and are about the same as the best
-    one: if that names ML-KEM-768 as the question does, the row of ML-KEM-512 is left out.
+    The others add something, and are about the same as the best one: if that names ML-KEM-768 as
+    the question does, the row of ML-KEM-512 is left out. Those of the best one's passage come
+    first, in reading order, and before it if it refers back. A comparison has the best statement
+    for each of its sides.
     """
     if not found:
         return []
     ranked = _rank(question, found)
     if compared := compare(question, ranked)[:max_sentences]:
         return sorted(compared, key=lambda each: each.order)
-    chosen = _choose_near(question, ranked, found)[:max_sentences]
-    return sorted(chosen, key=lambda each: (each.key != chosen[0].key, each.order))
+    best, *others = _choose_near(question, ranked, found)[:max_sentences]
+    others = sorted(others, key=lambda each: (each.key != best.key, each.order))
+    before = [each for each in others if each.key == best.key and each.order < best.order]
+    return [best, *others] if _stands_alone(best) else [*before, best, *others[len(before) :]]
 
 
 def _rank(question: str, found: Sequence[Statement]) -> list[Statement]:
@@ -152,7 +172,8 @@ def _choose_near(
     chosen = [best]
     near = [] if defined else [each for each in ranked[1:] if _is_near(each, best)]
     named = compounds(question) & set(terms(best.text))
-    near = [each for each in near if named.issubset(terms(each.text)) and _stands_alone(each.text)]
+    near = [each for each in near if named.issubset(terms(each.text))]
+    near = [each for each in near if _stands_alone(each) or _goes_on(each, best)]
 
     for statement in [*_find_explanation(question, best, found), *near]:
         if count_words([*chosen, statement]) <= MAX_WORDS and all(
@@ -168,9 +189,22 @@ def _is_near(statement: Statement, best: Statement) -> bool:
     return statement.fit >= (NEAR if "|" in best.source else ADDED) * best.fit
 
 
-def _stands_alone(text: str) -> bool:
-    """Return whether a reader knows what a sentence is about without the one before it."""
-    return not (_REFERS_BACK.match(text) or _OF_ANYTHING.match(text))
+def _stands_alone(statement: Statement) -> bool:
+    """Return whether a reader knows what a statement is about without the one before it.
+
+    A heading or a line of code tells nothing beside another sentence.
+    """
+    text = statement.text
+    if statement.items > 1 or "|" in statement.source:
+        return True
+    is_cut = len(text.split()) <= MAX_CUT and not _ENDS.search(text)
+    return not (is_cut or any(each.match(text) for each in (_REFERS_BACK, _OF_ANYTHING, _JOINS)))
+
+
+def _goes_on(statement: Statement, best: Statement) -> bool:
+    """Return whether a statement follows the best one with "However" or the like."""
+    follows = (statement.key, statement.order) == (best.key, best.order + 1)
+    return follows and bool(_JOINS.match(statement.text) and _ENDS.search(statement.text))
 
 
 def _find_definition(question: str, ranked: Sequence[Statement]) -> Statement | None:
@@ -200,7 +234,21 @@ def _find_list(question: str, ranked: Sequence[Statement]) -> Statement | None:
     near = [each for each in ranked if each.fit >= least]
     is_for_things = is_asked and _THINGS.search(question) and not _STEPS.search(question)
     series = [each for each in near if is_for_things and _SERIES.search(each.text)]
-    return next(iter([*(each for each in near if each.items > 1), *series]), None)
+    others = [each for each in ranked if each.fit >= ADDED * ranked[0].fit]
+    named = (each for each in others if is_asked and _announces(question, each))
+    return next(chain((each for each in near if each.items > 1), series, named), None)
+
+
+def _announces(question: str, statement: Statement) -> bool:
+    """Return whether a list is announced as what the question asks for.
+
+    >>> listed = Statement("c1", 0, "It has three burning modes: high; low; off", items=3)
+    >>> _announces("Which burning modes are there?", listed), _announces("Which lids?", listed)
+    (True, False)
+    """
+    found, (lead, colon, _) = _PLURAL.search(question), statement.text.partition(":")
+    noun = terms(found[1])[-1:] if found and colon and statement.items > 1 else []
+    return bool(noun) and noun[0] in terms(lead)[-MAX_LEAD:]
 
 
 def _find_explanation(
@@ -266,8 +314,8 @@ def _shorten(text: str, statement: Statement, question: str) -> list[str]:
 
     A parameter's description may explain all of its values.
     """
-    said = [*sentences(text)]
     is_row = "|" in statement.source
+    said = [*sentences(_drop_lead(text) if is_row else text)]
     if not is_row or len(text.split()) <= MAX_WORDS or read_question(question).kind == "list":
         return said
 
@@ -283,3 +331,14 @@ def _shorten(text: str, statement: Statement, question: str) -> list[str]:
             break
         kept.add(n)
     return [said[n] for n in sorted(kept)]
+
+
+def _drop_lead(row: str) -> str:
+    """Return a row without what only says that a table follows.
+
+    >>> _drop_lead("Lamps: The following table lists all lamps: Lamp: A, Litres: 2")
+    'Lamp: A, Litres: 2'
+    """
+    parts = row.split(": ", MAX_LEADS)
+    leads = [n for n, part in enumerate(parts[:-1]) if _OF_TABLE.search(part)]
+    return ": ".join(parts[max(leads, default=-1) + 1 :])

@@ -55,6 +55,11 @@ _FUNCTION_WORDS = frozenset(
 _MIN_PROSE = 6  # words
 # pdfium marks a cut word by U+FFFE.
 _HYPHENATED = re.compile("\\b(\\w++)(?:[\x02\ufffe]|\xad[ \t]*\r?\n)(\\w*)")
+# What a font of TeX (in the encoding T1) has at these places, if it does not say so in Unicode.
+_OF_TEX = str.maketrans(
+    {"\x10": "“", "\x11": "”", "\x15": "–", "\x16": "—"}
+    | {"\x1b": "ff", "\x1c": "fi", "\x1d": "fl", "\x1e": "ffi", "\x1f": "ffl"}
+)
 # A page that ends otherwise breaks off within a sentence.
 _ENDS = (".", "!", "?", ":", ";", "”", ")")
 _WRONG_PASSWORD = 4  # FPDF_ERR_PASSWORD
@@ -179,7 +184,8 @@ def _parse_page(pdf: Any, index: int, *, keep_hidden: bool, with_lines: bool) ->
         page.close()
     except pypdfium2.PdfiumError as error:
         raise ParsingError(f"has a damaged page {index + 1}") from error
-    return _Page(text, hidden, lines)
+    lines = [replace(line, text=line.text.translate(_OF_TEX)) for line in lines]
+    return _Page(text.translate(_OF_TEX), hidden, lines)
 
 
 def _read_outline(pdf: Any) -> Marks:

@@ -15,7 +15,8 @@ _COMPARES = re.compile(
     r"\b(?:differences?|compared (?:against|to|with)|comparison (?:of|between|with)|versus|vs\.?"
     r"|differs?|different|rather than|distinction|similarit\w+|differently)\b"
     r"|\A\W*compare\b|\bhow\b[^?]{1,80}\bcompares?\b"
-    r"|\b(?:sets?|tells?|distinguish(?:es)?|separates?)\b[^?]{1,80}\bfrom\b"
+    r"|\b(?:tells?|distinguish(?:es)?|separates?)\b[^?]{1,80}\bfrom\b"
+    r"|\bsets?\b[^?]{1,80}\bapart\b"
     r"|\b(?:which|what|who)\b[^?]{0,80}er\b[^?]{0,80},[^?]{0,80}\bor\b"
     r"|\A[^?:]{2,80}? or [^?:]{1,80}: (?:which|what|who)\b"
     r"|\bwhat (?:does|do) [^?]{1,60} that [^?]{1,60} (?:does|do)(?: not|n['’]t)\b",

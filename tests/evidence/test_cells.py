@@ -251,6 +251,16 @@ def test_a_named_cell_has_the_number_that_the_best_statement_lacks():
     assert answer(question, text) == ["git, Space: 134 M"]
 
 
+def test_a_cell_without_the_number_in_question_is_left_to_its_row():
+    """The default stands in the description."""
+    table = (
+        "Field | Lamp kind | Description\n--- | --- | ---\n"
+        "lamp.hours | storm_lamp | The number of hours it burns. Default is 20."
+    )
+    assert answer("How many lamp hours does a storm lamp burn at most?", table) == []
+    assert answer("Which lamp kind has lamp hours?", table) == ["lamp.hours, Lamp kind: storm_lamp"]
+
+
 def test_a_label_alone_does_not_make_a_row_the_answer():
     """A table of abbreviations does not say what else one of them has to do."""
     table = "Abbreviation | Term\nIdP | Identity Provider\nRP | Relying Party\nOTP | One-Time Code"

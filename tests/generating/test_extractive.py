@@ -379,6 +379,59 @@ def test_the_best_passage_comes_first_and_others_name_what_they_are_about():
     )
 
 
+@pytest.mark.parametrize(
+    ("best", "other", "said"),
+    [
+        # before it in the text, but second to a reader in a hurry
+        ("The lamp is 3 m tall.", "The lamp of ours is 2 m tall.", "b o"),
+        ("It is 3 m tall.", "The lamp of ours is 2 m tall.", "o b"),
+        ("The lamp is 3 m tall.", "Height of the lamp", "b"),
+        ("The lamp is 3 m tall.", "```sh lamp --tall 3 ```", "b"),
+        ("The lamp is 3 m tall.", "However, the lamp of ours is 2 m tall.", "b"),
+    ],
+)
+def test_the_best_sentence_comes_first_and_others_are_whole(best, other, said):
+    """A heading, code, or what goes on from another sentence tells nothing beside it."""
+    found = (Statement("c1", 0, other, fit=0.8), Statement("c1", 1, best, fit=0.9))
+    task = GenerationTask("How tall is the lamp?", evidence("It."), found, 3)
+    whole = " ".join(f"{ {'b': best, 'o': other}[each] } [c1]" for each in said.split())
+    assert ExtractiveGenerator(GeneratorOptions()).generate(task).text == whole
+
+
+def test_what_goes_on_right_after_the_best_sentence_is_said_with_it():
+    """An exception matters."""
+    found = (
+        Statement("c1", 0, "The lamp is 3 m tall.", fit=0.9),
+        Statement("c1", 1, "However, the lamp of ours is 2 m.", fit=0.8),
+    )
+    task = GenerationTask("How tall is the lamp?", evidence("It."), found, 3)
+    assert ExtractiveGenerator(GeneratorOptions()).generate(task).text == (
+        "The lamp is 3 m tall. [c1] However, the lamp of ours is 2 m. [c1]"
+    )
+
+
+def test_a_list_of_what_is_asked_for_goes_before_a_sentence_about_it():
+    """Which is all that a reader wants to know."""
+    found = (
+        Statement("c1", 0, "Lamps offer several burning modes.", fit=0.9),
+        Statement("c1", 1, "A lamp has three burning modes: high; low; off", fit=0.6, items=3),
+    )
+    task = GenerationTask("Which burning modes are there?", evidence("It."), found, 3)
+    assert ExtractiveGenerator(GeneratorOptions()).generate(task).text == (
+        "A lamp has three burning modes: high; low; off [c1]"
+    )
+
+
+def test_a_row_is_said_without_what_only_announces_its_table():
+    """A reader does not see that table."""
+    table = (
+        "The following table lists all lamps:\n\n| Lamp | Use | Height |\n| --- | --- | --- |\n"
+        "| Davy | Seen in mines and ships | 2 m |\n| Lucy | Seen in halls | 3 m |"
+    )
+    said = answer("Which lamp is seen in mines?", table).text
+    assert said == "Lamp: Davy, Use: Seen in mines and ships, Height: 2 m [c1]"
+
+
 def test_an_item_that_is_no_sentence_says_neither_yes_nor_no():
     """What introduces its list is quoted too, for it may deny the item."""
     text = "The lamp does not burn these:\n- coal gas of a town\n- oil of olives\n\nIt is red."
@@ -428,6 +481,14 @@ def test_what_stands_below_the_name_of_a_setting_is_said_with_it():
             "What is UBI?",
             "UBI Plugin: UBI for UBI. User Behavior Insights (UBI) is a schema.",
             "User Behavior Insights (UBI) is a schema. [c1]",
+        ),
+        (
+            "What does SHOULD mean here?",
+            (
+                'What lamps mean here is light.\n\nThe terms "SHALL" and "SHALL NOT" indicate what '
+                'is strict. The terms "SHOULD" and "SHOULD NOT" indicate what is suitable.'
+            ),
+            'The terms "SHOULD" and "SHOULD NOT" indicate what is suitable. [c1]',
         ),
         (
             "What exactly is a key?",
@@ -570,6 +631,19 @@ def test_a_long_row_is_cut_to_what_is_asked_for():
     assert "mode 7: Burns" in said
     assert "mode 3" not in said
     assert "mode 3" in answer("Which modes does the parameter burn have?", table).text
+
+
+def test_the_best_about_both_sides_goes_before_poor_sentences_about_each():
+    """It tells of both at once, unless it is short."""
+    best = Statement(
+        "c1", 0, "A lamp is strong or weak: strong ones burn all night, weak ones an hour.", "", 0.9
+    )
+    strong = Statement("c1", 5, "Strong lamps may hang at a wall.", "", 0.6)
+    weak = Statement("c1", 9, "Weak lamps may hang at a door.", "", 0.58)
+    question = "How do strong lamps differ from weak lamps?"
+    assert compare(question, [best, strong, weak]) == [best]
+    near = [replace(strong, fit=0.8), replace(weak, fit=0.7)]
+    assert compare(question, [best, *near]) == near
 
 
 def test_the_best_about_both_sides_goes_before_what_is_merely_different():

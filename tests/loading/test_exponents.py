@@ -28,6 +28,12 @@ def test_an_exponent_is_told_from_a_digit(exponent):
     )
 
 
+def test_ligatures_of_tex_without_unicode():
+    """Nobody searches for "Con guration"."""
+    said = "The con\x1cguration of the \x1cle \x15 e\x1ecient"
+    assert text_of(("LINE", said)) == "The configuration of the file – efficient"
+
+
 def test_more_of_them_on_a_line():
     """Each where it stands."""
     powers = [part for power in "0137" for part in (("LINE", "+ 2"), ("SUP", power), ("LINE", " "))]

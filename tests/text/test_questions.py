@@ -44,6 +44,7 @@ from esrag.verifying.drafts import to_evidence
         ("count", ["What's the furthest it can go?", "What is a trustee paid?"]),
         ("count", ["Which version of the lamp is it?", "How much did it need in the comparison?"]),
         ("list", ["If there are two, in which order do they count?"]),
+        ("list", ["Which methods are there to make a set from pages?"]),
         ("list", ["What is on the list for the market?", "What's in this box?"]),
         ("list", ["Which lamps can I compare it against?", "What has to be set up for it?"]),
         ("other", ["What happens when two programs write?", "What makes a lamp burn?"]),
