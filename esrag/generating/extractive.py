@@ -53,7 +53,8 @@ _ORDINAL = re.compile(
 )
 _ANNOUNCED = re.compile(r"\b(?:two|three|four|five|six|seven)\b")
 _REFERS_BACK = re.compile(
-    r"(?:It|They|This|These|Such|He|She|(?:Among|Of|In|For) (?:these|those|them|this))\s"
+    r"(?:It|They|This|These|Such|He|She"
+    r"|(?:After|Among|At|Before|By|During|For|In|Of|With) (?:these|those|them|this))\s"
 )
 _JOINS = re.compile(
     r"(?:Also|Additionally|And|As a result|But|Consequently|Finally|For example|For instance"
@@ -61,6 +62,11 @@ _JOINS = re.compile(
     r"|Subsequent|That|Then|Therefore|Thus)\b"
 )
 _ENDS = re.compile(r"[.!?:)\]\"”’]\Z")
+# What is about a thing that the sentence before it names; "This document …" is not.
+_NEEDS_FORMER = re.compile(
+    r"(?:It|They|He|She|These|(?:After|Among|At|Before|By|During|For|In|Of|With)"
+    r" (?:these|those|them|this)|This (?:is|was|has|does|can|may|will|means))\s"
+)
 # What says nothing beside another sentence: "Its lid is red.", "Default is 5.", a letter's head.
 _OF_ANYTHING = re.compile(
     r"(?:Its|Their|His|Her|By default|Defaults?)\b"
@@ -254,13 +260,22 @@ def _announces(question: str, statement: Statement) -> bool:
 def _find_explanation(
     question: str, best: Statement, found: Sequence[Statement]
 ) -> list[Statement]:
-    """Return what the best statement goes on with: more of a definition, or a default."""
+    """Return what the best statement refers back to and goes on with.
+
+    It goes on with a default, or with more of a definition.
+    """
+    former = _find_at(best.order - 1, best, found) if _NEEDS_FORMER.match(best.text) else []
     if default := find_default(question, best, found):
-        return [default]
+        return [*former, default]
     if read_question(question).kind != "definition":
-        return []
-    after = [each for each in found if (each.key, each.order) == (best.key, best.order + 1)]
-    return [each for each in after if _REFERS_BACK.match(each.text)]
+        return former
+    after = _find_at(best.order + 1, best, found)
+    return [*former, *(each for each in after if _REFERS_BACK.match(each.text))]
+
+
+def _find_at(order: int, best: Statement, found: Sequence[Statement]) -> list[Statement]:
+    """Return what stands at a place in the best statement's passage."""
+    return [each for each in found if (each.key, each.order) == (best.key, order)]
 
 
 def _count_on(best: Statement, found: Sequence[Statement]) -> Statement:

@@ -674,7 +674,7 @@ class AnswerSettings(Section):
     """Evidence, length and refusal of an answer."""
 
     refusal: float = Field(
-        default=0.35,
+        default=0.45,
         ge=0,
         le=1,
         description="Refuse below this confidence; 0 never refuses for it.",

@@ -398,6 +398,18 @@ def test_the_best_sentence_comes_first_and_others_are_whole(best, other, said):
     assert ExtractiveGenerator(GeneratorOptions()).generate(task).text == whole
 
 
+def test_a_sentence_that_refers_back_is_said_with_the_one_before_it():
+    """However little that fits: who is "they"?"""
+    found = (
+        Statement("c1", 0, "Davy and Lucy are lamps.", fit=0.1),
+        Statement("c1", 1, "They were made by Ben Fox.", fit=0.9),
+    )
+    task = GenerationTask("Who made Davy?", evidence("It."), found, 3)
+    assert ExtractiveGenerator(GeneratorOptions()).generate(task).text == (
+        "Davy and Lucy are lamps. [c1] They were made by Ben Fox. [c1]"
+    )
+
+
 def test_what_goes_on_right_after_the_best_sentence_is_said_with_it():
     """An exception matters."""
     found = (
