@@ -14,6 +14,7 @@ from esrag.evidence import NEAR, Statement
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.counts import find_default
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
+from esrag.generating.antecedents import goes_on, needs_former, refers_back, stands_alone
 from esrag.generating.comparing import compare, count_words
 from esrag.text.questions import read_question
 from esrag.text.terms import compounds, terms
@@ -30,7 +31,6 @@ MAX_LEADS = 2  # before the first cell of a row
 MAX_LEAD = 8  # words of a list's lead that may name what the list has
 MAX_COUNTED = 90  # words of what is counted in sentences
 MAX_APART = 3  # sentences from "The first …" to "The second …"
-MAX_CUT = 12  # words of what does not end as a sentence does, and says nothing beside another
 ALIKE = 0.8  # sentences that share more of their words than this say the same
 
 _SINGLE = {"count", "yesno", "who", "time"}  # kinds of questions that no list answers
@@ -52,27 +52,6 @@ _ORDINAL = re.compile(
     re.IGNORECASE,
 )
 _ANNOUNCED = re.compile(r"\b(?:two|three|four|five|six|seven)\b")
-_REFERS_BACK = re.compile(
-    r"(?:It|They|This|These|Such|He|She"
-    r"|(?:After|Among|At|Before|By|During|For|In|Of|With) (?:these|those|them|this))\s"
-)
-_JOINS = re.compile(
-    r"(?:Also|Additionally|And|As a result|But|Consequently|Finally|For example|For instance"
-    r"|Furthermore|Further|Hence|However|In addition|Instead|Moreover|Otherwise|Similarly|So"
-    r"|Subsequent|That|Then|Therefore|Thus)\b"
-)
-_ENDS = re.compile(r"[.!?:)\]\"”’]\Z")
-# What is about a thing that the sentence before it names; "This document …" is not.
-_NEEDS_FORMER = re.compile(
-    r"(?:It|They|He|She|These|(?:After|Among|At|Before|By|During|For|In|Of|With)"
-    r" (?:these|those|them|this)|This (?:is|was|has|does|can|may|will|means))\s"
-)
-# What says nothing beside another sentence: "Its lid is red.", "Default is 5.", a letter's head.
-_OF_ANYTHING = re.compile(
-    r"(?:Its|Their|His|Her|By default|Defaults?)\b"
-    r"|(?:Author|Cc|Created|Date|From|Sent|Status|Subject|Title|To|Type|Version): "
-    r"|\.\. |```|https?:"
-)
 
 
 class ExtractiveGenerator:
@@ -134,8 +113,10 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
         return sorted(compared, key=lambda each: each.order)
     best, *others = _choose_near(question, ranked, found)[:max_sentences]
     others = sorted(others, key=lambda each: (each.key != best.key, each.order))
+    if stands_alone(best):
+        return [best, *others]
     before = [each for each in others if each.key == best.key and each.order < best.order]
-    return [best, *others] if _stands_alone(best) else [*before, best, *others[len(before) :]]
+    return [*before, best, *(each for each in others if each not in before)]
 
 
 def _rank(question: str, found: Sequence[Statement]) -> list[Statement]:
@@ -179,7 +160,7 @@ def _choose_near(
     near = [] if defined else [each for each in ranked[1:] if _is_near(each, best)]
     named = compounds(question) & set(terms(best.text))
     near = [each for each in near if named.issubset(terms(each.text))]
-    near = [each for each in near if _stands_alone(each) or _goes_on(each, best)]
+    near = [each for each in near if stands_alone(each) or goes_on(each, best)]
 
     for statement in [*_find_explanation(question, best, found), *near]:
         if count_words([*chosen, statement]) <= MAX_WORDS and all(
@@ -193,24 +174,6 @@ def _choose_near(
 def _is_near(statement: Statement, best: Statement) -> bool:
     """Return whether a statement may be meant instead of the best; hardly ever if that is a row."""
     return statement.fit >= (NEAR if "|" in best.source else ADDED) * best.fit
-
-
-def _stands_alone(statement: Statement) -> bool:
-    """Return whether a reader knows what a statement is about without the one before it.
-
-    A heading or a line of code tells nothing beside another sentence.
-    """
-    text = statement.text
-    if statement.items > 1 or "|" in statement.source:
-        return True
-    is_cut = len(text.split()) <= MAX_CUT and not _ENDS.search(text)
-    return not (is_cut or any(each.match(text) for each in (_REFERS_BACK, _OF_ANYTHING, _JOINS)))
-
-
-def _goes_on(statement: Statement, best: Statement) -> bool:
-    """Return whether a statement follows the best one with "However" or the like."""
-    follows = (statement.key, statement.order) == (best.key, best.order + 1)
-    return follows and bool(_JOINS.match(statement.text) and _ENDS.search(statement.text))
 
 
 def _find_definition(question: str, ranked: Sequence[Statement]) -> Statement | None:
@@ -264,13 +227,13 @@ def _find_explanation(
 
     It goes on with a default, or with more of a definition.
     """
-    former = _find_at(best.order - 1, best, found) if _NEEDS_FORMER.match(best.text) else []
+    former = _find_at(best.order - 1, best, found) if needs_former(best) else []
     if default := find_default(question, best, found):
         return [*former, default]
     if read_question(question).kind != "definition":
         return former
     after = _find_at(best.order + 1, best, found)
-    return [*former, *(each for each in after if _REFERS_BACK.match(each.text))]
+    return [*former, *(each for each in after if refers_back(each))]
 
 
 def _find_at(order: int, best: Statement, found: Sequence[Statement]) -> list[Statement]:

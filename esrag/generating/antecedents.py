@@ -1,0 +1,58 @@
+"""Antecedents: whether a sentence can be understood without the one before it."""
+
+import re
+
+from esrag.evidence import Statement
+
+MAX_CUT = 12  # words of what does not end as a sentence does: a heading, a line of code
+
+_AMONG = r"(?:After|Among|At|Before|By|During|For|In|Of|With) (?:these|those|them|this)"
+_REFERS_BACK = re.compile(rf"(?:It|They|This|These|Such|He|She|{_AMONG})\s")
+# What is about a thing that the sentence before it names; "This document …" is not.
+_NEEDS_FORMER = re.compile(
+    rf"(?:It|They|He|She|These|{_AMONG}|This (?:is|was|has|does|can|may|will|means))\s"
+)
+_JOINS = re.compile(
+    r"(?:Also|Additionally|And|As a result|But|Consequently|Finally|For example|For instance"
+    r"|Furthermore|Further|Hence|However|In addition|Instead|Moreover|Otherwise|Similarly|So"
+    r"|Subsequent|That|Then|Therefore|Thus)\b"
+)
+# What says nothing beside another sentence: "Its lid is red.", "Default is 5.", a letter's head.
+_OF_ANYTHING = re.compile(
+    r"(?:Its|Their|His|Her|By default|Defaults?)\b"
+    r"|(?:Author|Cc|Created|Date|From|Sent|Status|Subject|Title|To|Type|Version): "
+    r"|\.\. |```|https?:"
+)
+_ENDS = re.compile(r"[.!?:)\]\"”’]\Z")
+
+
+def stands_alone(statement: Statement) -> bool:
+    """Return whether a reader knows what a statement is about without the one before it.
+
+    A heading or a line of code tells nothing beside another sentence.
+
+    >>> told = ("Davy is a lamp.", "It is red.", "Also, it burns.", "Of lamps", "Default is 5.")
+    >>> [stands_alone(Statement("c1", 0, each)) for each in told]
+    [True, False, False, False, False]
+    """
+    text = statement.text
+    if statement.items > 1 or "|" in statement.source:
+        return True
+    is_cut = len(text.split()) <= MAX_CUT and not _ENDS.search(text)
+    return not (is_cut or any(each.match(text) for each in (_REFERS_BACK, _OF_ANYTHING, _JOINS)))
+
+
+def refers_back(statement: Statement) -> bool:
+    """Return whether a statement begins with what stands for something: "This lamp …", "It …"."""
+    return bool(_REFERS_BACK.match(statement.text))
+
+
+def needs_former(statement: Statement) -> bool:
+    """Return whether only the statement before it tells what a statement is about."""
+    return bool(_NEEDS_FORMER.match(statement.text))
+
+
+def goes_on(statement: Statement, best: Statement) -> bool:
+    """Return whether a statement follows another right away, with "However" or the like."""
+    follows = (statement.key, statement.order) == (best.key, best.order + 1)
+    return follows and bool(_JOINS.match(statement.text) and _ENDS.search(statement.text))
