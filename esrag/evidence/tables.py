@@ -21,6 +21,12 @@ _MARKS_AT_END = " :,"
 _NAME_AND_VALUE = 2  # cells
 _OF_UNIT = re.compile(r"\d[\d.,]* [a-z]{1,20}")  # "4.5 years"
 _MEASURED = re.compile(r"\d[\d.,]*(?: ?(?:-|–|to) ?\d[\d.,]*)?(?: [a-z]|%)")
+_OF_TABLE = re.compile(
+    r"\b(?:the following|this|the) tables?\b"
+    r"|\bthe following (?:[\w-]{1,20} )?(?:arguments|fields|options|parameters|settings)\b",
+    re.IGNORECASE,
+)
+MAX_LEADS = 2  # before the first cell of a row: a heading, and a sentence above the table
 _MAX_RECENT = 4  # spans above a table that may say what it is about
 
 
@@ -223,3 +229,14 @@ def _labelled(name: str, cell: str) -> str:
     """Return a cell after its header, without marks that would stand next to those between them."""
     name, cell = name.rstrip(_MARKS_AT_END), cell.rstrip(",") or cell
     return f"{name}: {cell}" if name else cell
+
+
+def drop_lead(row: str) -> str:
+    """Return the text of a row without what only says that a table follows.
+
+    >>> drop_lead("Lamps: The following table lists all lamps: Lamp: A, Litres: 2")
+    'Lamp: A, Litres: 2'
+    """
+    parts = row.split(": ", MAX_LEADS)
+    leads = [n for n, part in enumerate(parts[:-1]) if _OF_TABLE.search(part)]
+    return ": ".join(parts[max(leads, default=-1) + 1 :])

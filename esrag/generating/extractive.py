@@ -13,6 +13,7 @@ from esrag.citations import REFUSAL
 from esrag.evidence import NEAR, Statement
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.counts import find_default
+from esrag.evidence.tables import drop_lead
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
 from esrag.generating.antecedents import goes_on, needs_former, refers_back, stands_alone
 from esrag.generating.comparing import compare, count_words
@@ -27,7 +28,6 @@ ADDED = 0.6
 DEFINED = 0.5  # share of the best fit that a definition has at least, if the question wants one
 # The same for a list if the question wants one, and for a sentence if it wants a fact.
 LISTED = 0.85
-MAX_LEADS = 2  # before the first cell of a row
 MAX_LEAD = 8  # words of a list's lead that may name what the list has
 MAX_COUNTED = 90  # words of what is counted in sentences
 MAX_APART = 3  # sentences from "The first …" to "The second …"
@@ -40,7 +40,6 @@ _IS_ONE = re.compile(
     r"\A[^.:;]{1,80}?\b(?:(?:is|are|was|were) (?:an?|the|any|one)|means?|refers? to|denotes?)\b"
 )
 _THINGS = re.compile(r"\b(?:what|which|list|name)\b", re.IGNORECASE)  # "How …?" asks for acts
-_OF_TABLE = re.compile(r"\b(?:the following|this|the) tables?\b", re.IGNORECASE)
 # "Which ready-made burning modes …": what a list of them is announced as
 _PLURAL = re.compile(
     r"\b(?:what|which)(?: (?:are|were))?(?: (?:all|the))? ((?:[\w-]{1,40} ){0,3}?[\w-]{1,40}s)\b",
@@ -293,7 +292,7 @@ def _shorten(text: str, statement: Statement, question: str) -> list[str]:
     A parameter's description may explain all of its values.
     """
     is_row = "|" in statement.source
-    said = [*sentences(_drop_lead(text) if is_row else text)]
+    said = [*sentences(drop_lead(text) if is_row else text)]
     if not is_row or len(text.split()) <= MAX_WORDS or read_question(question).kind == "list":
         return said
 
@@ -309,14 +308,3 @@ def _shorten(text: str, statement: Statement, question: str) -> list[str]:
             break
         kept.add(n)
     return [said[n] for n in sorted(kept)]
-
-
-def _drop_lead(row: str) -> str:
-    """Return a row without what only says that a table follows.
-
-    >>> _drop_lead("Lamps: The following table lists all lamps: Lamp: A, Litres: 2")
-    'Lamp: A, Litres: 2'
-    """
-    parts = row.split(": ", MAX_LEADS)
-    leads = [n for n, part in enumerate(parts[:-1]) if _OF_TABLE.search(part)]
-    return ": ".join(parts[max(leads, default=-1) + 1 :])

@@ -71,8 +71,6 @@ def _find_substitute(unit: str, parts: dict[str, tuple[str, ...]], names: frozen
     previous statement names.
     """
     mine, substitutes = in_order(unit), []
-    if any(_has_run(in_order(statement), mine) for statement in parts):
-        return ""
     for statement, group in parts.items():
         for part in group:
             difference = _difference(in_order(part), mine)
@@ -84,15 +82,6 @@ def _find_substitute(unit: str, parts: dict[str, tuple[str, ...]], names: frozen
             if removed and added and _is_other(added, removed, statement, parts, names):
                 substitutes.append(f"{' '.join(added)} replaces {' '.join(removed)}")
     return substitutes[0] if substitutes else ""
-
-
-def _has_run(held: Sequence[str], said: Sequence[str]) -> bool:
-    """Return whether tokens occur among others in one piece: what is quoted replaces nothing.
-
-    >>> _has_run(["a", "b", "c", "a"], ["c", "a"]), _has_run(["a", "b", "c"], ["a", "c"])
-    (True, False)
-    """
-    return f" {' '.join(said)} " in f" {' '.join(held)} "
 
 
 def _difference(

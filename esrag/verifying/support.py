@@ -18,7 +18,7 @@ from esrag.evidence.statements import (
     strip_markers,
     to_line,
 )
-from esrag.evidence.tables import Row
+from esrag.evidence.tables import Row, drop_lead
 from esrag.records import Chunk
 from esrag.text import sentence_spans
 from esrag.text.figures import numbers, to_figures
@@ -179,6 +179,7 @@ def _own(text: str) -> frozenset[str]:
     whole = {
         *(to_line(each) for each in (*spans, *(each for each, _ in iter_statements(text)), *steps)),
         *iter_list_forms(text),
+        *(drop_lead(line.text) for line in _lines(text) if line.row),
     }
     return frozenset(
         _flat(piece).strip(_ENDS) for each in whole for piece in (each, *sentences(each))
