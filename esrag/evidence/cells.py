@@ -140,7 +140,7 @@ def _loses_number(
 ) -> bool:
     """Return whether cells lack the number that the question asks for, and their row has it.
 
-    "Default is 20." may stand in the description of a parameter.
+    The description of a parameter may have "Default is 20."
     """
     told = (Statement(key, 0, text) for key, text in found)
     whole = (Statement(row.key, 0, row.text) for row in rows)

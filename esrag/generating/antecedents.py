@@ -8,7 +8,7 @@ MAX_CUT = 12  # words of what does not end as a sentence does: a heading, a line
 
 _AMONG = r"(?:After|Among|At|Before|By|During|For|In|Of|With) (?:these|those|them|this)"
 _REFERS_BACK = re.compile(rf"(?:It|They|This|These|Such|He|She|{_AMONG})\s")
-# What is about a thing that the sentence before it names; "This document …" is not.
+# About a thing that the sentence before it names; "This document …" needs no such sentence.
 _NEEDS_FORMER = re.compile(
     rf"(?:It|They|He|She|These|{_AMONG}|This (?:is|was|has|does|can|may|will|means))\s"
 )
@@ -17,7 +17,7 @@ _JOINS = re.compile(
     r"|Furthermore|Further|Hence|However|In addition|Instead|Moreover|Otherwise|Similarly|So"
     r"|Subsequent|That|Then|Therefore|Thus)\b"
 )
-# What says nothing beside another sentence: "Its lid is red.", "Default is 5.", a letter's head.
+# Adds nothing to another sentence: "Its lid is red.", "Default is 5.", a letter's head.
 _OF_ANYTHING = re.compile(
     r"(?:Its|Their|His|Her|By default|Defaults?)\b"
     r"|(?:Author|Cc|Created|Date|From|Sent|Status|Subject|Title|To|Type|Version): "
@@ -29,7 +29,7 @@ _ENDS = re.compile(r"[.!?:)\]\"”’]\Z")
 def stands_alone(statement: Statement) -> bool:
     """Return whether a reader knows what a statement is about without the one before it.
 
-    A heading or a line of code tells nothing beside another sentence.
+    A heading or a line of code adds nothing to another sentence.
 
     >>> told = ("Davy is a lamp.", "It is red.", "Also, it burns.", "Of lamps", "Default is 5.")
     >>> [stands_alone(Statement("c1", 0, each)) for each in told]
@@ -43,7 +43,7 @@ def stands_alone(statement: Statement) -> bool:
 
 
 def refers_back(statement: Statement) -> bool:
-    """Return whether a statement begins with what stands for something: "This lamp …", "It …"."""
+    """Return whether a statement begins with a word for another: "It …", "This lamp …"."""
     return bool(_REFERS_BACK.match(statement.text))
 
 
