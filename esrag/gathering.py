@@ -12,7 +12,7 @@ from itertools import islice
 
 from esrag.citations import Reason
 from esrag.context import Context
-from esrag.engines import SearchResult
+from esrag.engines import Engine, SearchResult
 from esrag.engines.clock import Clock
 from esrag.errors import GeneratorError
 from esrag.evidence import Statement, find_best, selection
@@ -51,6 +51,7 @@ REACH, FAR = 3, 40
 
 _NAME = re.compile(r"(?<=[\w,;] )[A-Z][a-z]\w{2,}")
 MIN_NAME = 4  # letters of a name that a passage has: "German" for "Germany"
+THEME, THEME_CHUNKS = 0.05, 10  # of a collection, that have the name of what it is about
 
 _ASKS = re.compile(r"[^\W_]{2}|[^\x00-\x7f]")  # one letter asks for nothing
 
@@ -101,7 +102,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         lacks_number=lacks_asked_number(question, best)
         and not find_default(question, best, stated),
         lacks_year=_lacks_year(question, best, evidence),
-        lacks_name=_lacks_name(question, evidence),
+        lacks_name=_lacks_name(question, evidence, context.engine),
         cell=cells.way,
         reading=best.reading if best else None,
         has_steps=bool(algorithm),
@@ -152,22 +153,35 @@ def _is_unknown(question: str, evidence: Sequence[Evidence]) -> bool:
     return bool(named)
 
 
-def _lacks_name(question: str, evidence: Sequence[Evidence]) -> bool:
-    """Return whether the question has a name that no passage has, not even in another form.
+def _lacks_name(question: str, evidence: Sequence[Evidence], engine: Engine) -> bool:
+    """Return whether the question has a name that no passage has, though passages would have it.
+
+    What the collection is about, such as Python, need not be in a passage about one part of it.
+    """
+    missing = {name: terms(name) for name in _find_missing_names(question, evidence)}
+    if not missing:
+        return False
+    counts = engine.count_terms([term for found in missing.values() for term in found])
+    many = max(THEME_CHUNKS, THEME * engine.info().chunks)
+    return any(all(counts.get(term, 0) < many for term in found) for found in missing.values())
+
+
+def _find_missing_names(question: str, evidence: Sequence[Evidence]) -> list[str]:
+    """Return the names in a question that no passage has, not even in another form.
 
     A name is a capitalised word after the first one, unless most of these are capitalised.
 
-    >>> [_lacks_name(asked, []) for asked in ("How tall is Mount Everest?", "Is it tall in May?")]
-    [True, False]
-    >>> _lacks_name("Weather Limits Of Ferries", [])
-    False
+    >>> _find_missing_names("How tall is Mount Everest in May?", [])
+    ['Mount', 'Everest']
+    >>> _find_missing_names("Weather Limits Of Ferries", [])
+    []
     """
     words = question.split()[1:]
     names = [found[0] for found in _NAME.finditer(question) if found[0] not in MONTHS]
     if not names or 2 * sum(word[0].isupper() for word in words) > len(words):
-        return False
+        return []
     held = _fold("\n".join(_whole(item.chunk) for item in evidence))
-    return any(_fold(name)[: max(MIN_NAME, len(name) - 2)] not in held for name in names)
+    return [name for name in names if _fold(name)[: max(MIN_NAME, len(name) - 2)] not in held]
 
 
 def _whole(chunk: Chunk) -> str:

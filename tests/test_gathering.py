@@ -69,6 +69,19 @@ def test_a_name_that_no_passage_has_makes_unsure(open_pages):
     assert asked[-1].confidence < asked[0].confidence / 2
 
 
+@pytest.mark.parametrize(("pages", "lacks"), [(12, False), (3, True)])
+def test_what_the_collection_is_about_is_no_missing_name(open_pages, pages, lacks):
+    """The page on quoting need not say that it is about Perl, unless hardly any page does."""
+    quoting = "# Quoting\n\nThe modes of quoting are minimal, strict and none."
+    about = {f"p{n}.md": f"# Part {n}\n\nPerl has a part {n}." for n in range(pages)}
+    settings = {"embedding.model": "none", "answer.evidence_chunks": 1}
+    index = open_pages({"quoting.md": quoting, **about}, settings)
+
+    asked = index.ask("Which modes of quoting do programs in Perl have?")
+    assert [item.chunk.title for item in asked.evidence] == ["Quoting"]
+    assert asked.signals.lacks_name is lacks
+
+
 def test_a_part_of_a_long_name_is_known(open_pages):
     """ "German" for "Germany"."""
     index = open_pages({"a.md": "# Tax\n\nThe German tax on lamps is high."}, {})
