@@ -69,6 +69,10 @@ RERANKERS = (
 )
 
 
+# A generator that is prompted needs a model; the scripted one never calls it.
+MODEL = {"models.default.model": "scripted", "models.default.url": "http://127.0.0.1:9"}
+
+
 class Scripted:
     """A language model that answers at once.
 
@@ -104,7 +108,8 @@ def main() -> None:
     arguments = _arguments()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        settings = resolve({"engine.url": str(folder / "index")}, environ={}).settings
+        flags = {"engine.url": str(folder / "index"), **MODEL}
+        settings = resolve(flags, environ={}).settings
         work = Work(settings)
         chunks = _filled(work, folder, arguments.chunks)
         questions = _questions(work, arguments.questions + WARM)
@@ -270,7 +275,7 @@ def _rerankers(settings: Settings, context: Context, questions: Sequence[str], m
     }
     print(f"\n| reranker | first {DEPTHS[0]} hits, ms | ms per added hit |\n| --- | --- | --- |")
     for name in RERANKERS:
-        section = settings.rerank.model_copy(update={"chain": name, "model": str(model)})
+        section = settings.rerank.model_copy(update={"chain": (name,), "model": str(model)})
         chain = open_rerankers(settings.model_copy(update={"rerank": section}), context.embedder)
         took_ms = defaultdict[int, list[float]](list)
         for question, hits in found.items():
