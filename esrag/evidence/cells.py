@@ -138,10 +138,12 @@ def answer_cells(
 def _loses_number(
     question: str, found: Sequence[tuple[str, str]], rows: Sequence[_Candidate]
 ) -> bool:
-    """Return whether cells lack the number that the question asks for, and their row has it.
+    """Return whether a question asks for a number, and its row has one, but no cell has a figure.
 
     The description of a parameter may have "Default is 20."
     """
+    if any(any(map(str.isdigit, text)) for _, text in found):
+        return False
     told = (Statement(key, 0, text) for key, text in found)
     whole = (Statement(row.key, 0, row.text) for row in rows)
     return any(
