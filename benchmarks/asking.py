@@ -67,8 +67,6 @@ RERANKERS = (
     "late-interaction",
     "cross-encoder",
 )
-
-
 # A generator that is prompted needs a model; the scripted one never calls it.
 MODEL = {"models.default.model": "scripted", "models.default.url": "http://127.0.0.1:9"}
 

@@ -52,7 +52,12 @@ def needs_former(statement: Statement) -> bool:
     return bool(_NEEDS_FORMER.match(statement.text))
 
 
-def goes_on(statement: Statement, best: Statement) -> bool:
-    """Return whether a statement follows another right away, with "However" or the like."""
-    follows = (statement.key, statement.order) == (best.key, best.order + 1)
-    return follows and bool(_JOINS.match(statement.text) and _ENDS.search(statement.text))
+def follows(statement: Statement, former: Statement) -> bool:
+    """Return whether a statement comes right after another one in the same passage."""
+    return (statement.key, statement.order) == (former.key, former.order + 1)
+
+
+def goes_on(statement: Statement, former: Statement) -> bool:
+    """Return whether a whole sentence follows a statement with "However" or the like."""
+    is_joined = bool(_JOINS.match(statement.text) and _ENDS.search(statement.text))
+    return is_joined and follows(statement, former)

@@ -7,7 +7,6 @@ answer is short.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 
 from esrag.citations import REFUSAL
 from esrag.evidence import NEAR, Statement
@@ -15,7 +14,7 @@ from esrag.evidence.algorithms import sentences
 from esrag.evidence.counts import find_default
 from esrag.evidence.tables import drop_lead
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
-from esrag.generating.antecedents import goes_on, needs_former, refers_back, stands_alone
+from esrag.generating.antecedents import follows, goes_on, needs_former, refers_back, stands_alone
 from esrag.generating.comparing import compare, count_words
 from esrag.text.questions import read_question
 from esrag.text.terms import compounds, terms
@@ -110,12 +109,9 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
     ranked = _rank(question, found)
     if compared := compare(question, ranked)[:max_sentences]:
         return sorted(compared, key=lambda each: each.order)
-    best, *others = _choose_near(question, ranked, found)[:max_sentences]
-    others = sorted(others, key=lambda each: (each.key != best.key, each.order))
-    if stands_alone(best):
-        return [best, *others]
-    before = [each for each in others if each.key == best.key and each.order < best.order]
-    return [*before, best, *(each for each in others if each not in before)]
+    best, *others = chosen = _choose_near(question, ranked, found)[:max_sentences]
+    later = others if stands_alone(best) else []
+    return sorted(chosen, key=lambda each: (each.key != best.key, each in later, each.order))
 
 
 def _rank(question: str, found: Sequence[Statement]) -> list[Statement]:
@@ -202,9 +198,12 @@ def _find_list(question: str, ranked: Sequence[Statement]) -> Statement | None:
     near = [each for each in ranked if each.fit >= least]
     is_for_things = is_asked and _THINGS.search(question) and not _STEPS.search(question)
     series = [each for each in near if is_for_things and _SERIES.search(each.text)]
-    others = [each for each in ranked if each.fit >= ADDED * ranked[0].fit]
-    named = (each for each in others if is_asked and _announces(question, each))
-    return next(chain((each for each in near if each.items > 1), series, named), None)
+    listed = [each for each in near if each.items > 1]
+    if listed or series or not is_asked:
+        return next(iter([*listed, *series]), None)
+
+    others = (each for each in ranked if each.fit >= ADDED * ranked[0].fit)
+    return next((each for each in others if _announces(question, each)), None)
 
 
 def _announces(question: str, statement: Statement) -> bool:
@@ -226,18 +225,12 @@ def _find_explanation(
 
     It goes on with a default, or with more of a definition.
     """
-    former = _find_at(best.order - 1, best, found) if needs_former(best) else []
+    former = [each for each in found if needs_former(best) and follows(best, each)]
     if default := find_default(question, best, found):
         return [*former, default]
     if read_question(question).kind != "definition":
         return former
-    after = _find_at(best.order + 1, best, found)
-    return [*former, *(each for each in after if refers_back(each))]
-
-
-def _find_at(order: int, best: Statement, found: Sequence[Statement]) -> list[Statement]:
-    """Return what stands at a place in the best statement's passage."""
-    return [each for each in found if (each.key, each.order) == (best.key, order)]
+    return [*former, *(each for each in found if follows(each, best) and refers_back(each))]
 
 
 def _count_on(best: Statement, found: Sequence[Statement]) -> Statement:

@@ -261,6 +261,14 @@ def test_a_cell_without_the_number_in_question_is_left_to_its_row():
     assert answer("Which lamp kind has lamp hours?", table) == ["lamp.hours, Lamp kind: storm_lamp"]
 
 
+def test_a_figure_stays_beside_a_dash():
+    """The dash has no number, but its row has others, which nobody asked for."""
+    header = "Part | Costs | Sales\nOther lamps |"
+    tables = f"{header} 0 | 131\n\n{header} — | 140"
+    said = ["Other lamps, Costs: 0", "Other lamps, Costs: —"]
+    assert answer("What is the costs of other lamps?", tables) == said
+
+
 def test_a_label_alone_does_not_make_a_row_the_answer():
     """A table of abbreviations does not say what else one of them has to do."""
     table = "Abbreviation | Term\nIdP | Identity Provider\nRP | Relying Party\nOTP | One-Time Code"

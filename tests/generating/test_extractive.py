@@ -51,6 +51,13 @@ def answer(question, *texts, max_sentences=1):
     return verify(draft(question, given, max_sentences).text, given)
 
 
+def quote(question, *found):
+    """What the generator writes of these statements."""
+    given = evidence(*dict.fromkeys(each.key for each in found))
+    task = GenerationTask(question, given, found, 3)
+    return ExtractiveGenerator(GeneratorOptions()).generate(task).text
+
+
 def draft(question, given, max_sentences=1):
     """What the generator writes of this evidence."""
     found = statements(question, given)
@@ -372,9 +379,7 @@ def test_the_best_passage_comes_first_and_others_name_what_they_are_about():
         Statement("c2", 1, "The lamp is 3 m tall.", fit=0.9),
         Statement("c2", 2, "Default is a height of 4 m.", fit=0.8),
     )
-    task = GenerationTask("How tall is the lamp?", evidence("It.", "It."), found, 3)
-
-    assert ExtractiveGenerator(GeneratorOptions()).generate(task).text == (
+    assert quote("How tall is the lamp?", *found) == (
         "The lamp is 3 m tall. [c2] The lamp of ours is at least 2 m tall. [c1]"
     )
 
@@ -393,9 +398,9 @@ def test_the_best_passage_comes_first_and_others_name_what_they_are_about():
 def test_the_best_sentence_comes_first_and_others_are_whole(best, other, said):
     """A heading, code, or what goes on from another sentence tells nothing beside it."""
     found = (Statement("c1", 0, other, fit=0.8), Statement("c1", 1, best, fit=0.9))
-    task = GenerationTask("How tall is the lamp?", evidence("It."), found, 3)
-    whole = " ".join(f"{ {'b': best, 'o': other}[each] } [c1]" for each in said.split())
-    assert ExtractiveGenerator(GeneratorOptions()).generate(task).text == whole
+    texts = {"b": f"{best} [c1]", "o": f"{other} [c1]"}
+    whole = " ".join(texts[each] for each in said.split())
+    assert quote("How tall is the lamp?", *found) == whole
 
 
 def test_a_sentence_that_refers_back_is_said_with_the_one_before_it():
@@ -404,8 +409,7 @@ def test_a_sentence_that_refers_back_is_said_with_the_one_before_it():
         Statement("c1", 0, "Davy and Lucy are lamps.", fit=0.1),
         Statement("c1", 1, "They were made by Ben Fox.", fit=0.9),
     )
-    task = GenerationTask("Who made Davy?", evidence("It."), found, 3)
-    assert ExtractiveGenerator(GeneratorOptions()).generate(task).text == (
+    assert quote("Who made Davy?", *found) == (
         "Davy and Lucy are lamps. [c1] They were made by Ben Fox. [c1]"
     )
 
@@ -416,8 +420,7 @@ def test_what_goes_on_right_after_the_best_sentence_is_said_with_it():
         Statement("c1", 0, "The lamp is 3 m tall.", fit=0.9),
         Statement("c1", 1, "However, the lamp of ours is 2 m.", fit=0.8),
     )
-    task = GenerationTask("How tall is the lamp?", evidence("It."), found, 3)
-    assert ExtractiveGenerator(GeneratorOptions()).generate(task).text == (
+    assert quote("How tall is the lamp?", *found) == (
         "The lamp is 3 m tall. [c1] However, the lamp of ours is 2 m. [c1]"
     )
 
@@ -428,10 +431,8 @@ def test_a_list_of_what_is_asked_for_goes_before_a_sentence_about_it():
         Statement("c1", 0, "Lamps offer several burning modes.", fit=0.9),
         Statement("c1", 1, "A lamp has three burning modes: high; low; off", fit=0.6, items=3),
     )
-    task = GenerationTask("Which burning modes are there?", evidence("It."), found, 3)
-    assert ExtractiveGenerator(GeneratorOptions()).generate(task).text == (
-        "A lamp has three burning modes: high; low; off [c1]"
-    )
+    said = quote("Which burning modes are there?", *found)
+    assert said == "A lamp has three burning modes: high; low; off [c1]"
 
 
 def test_a_row_is_said_without_what_only_announces_its_table():
