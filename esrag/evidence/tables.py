@@ -12,6 +12,7 @@ CAPTION = re.compile(r"(?:Table|Tab\.)\s+[\w.-]+")
 
 _FIGURE_CELL = re.compile(r"\W{0,3}\d[\d.,\s]*\W{0,3}")
 _YEAR_CELL = re.compile(r"(?:19|20)\d\d")
+_BREAK = re.compile(r"\n(?![a-z])")  # of lines, but not of a sentence over several
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _TOTAL = re.compile(r"total\b", re.IGNORECASE)  # ends a group of rows
 MAX_ROW = 690  # characters of a row with its caption
@@ -93,7 +94,8 @@ class TableReader:
         if self._is_apart(start) or span[-1] in ".!?" or len(span) > MAX_TITLE:
             self._start("")
         # A title and the title of a group may follow each other.
-        self._recent = [*self._recent, *span.split("\n")][-_MAX_RECENT:]
+        titles = [" ".join(title.split()) for title in _BREAK.split(span)]
+        self._recent = [*self._recent, *titles][-_MAX_RECENT:]
         self._end = end
 
     def pass_caption(self, caption: str, end: int) -> None:

@@ -259,6 +259,7 @@ class _Writer:
         self._inline: list[str] = []
         self._tables = self._preformatted = 0
         self._rows: list[list[str]] = []
+        self._is_in_row = False
         self._covers: list[list[tuple[int, int]]] = []  # rows and columns that each cell covers
         self._prefix = ""
         self._is_term = False
@@ -291,7 +292,9 @@ class _Writer:
             self._prefix = "- "
 
     def _add_cell(self, element: Any) -> None:
-        (self._rows or self._add_row())[-1].append("")
+        if not self._is_in_row:
+            self._add_row()  # as browsers do for a cell outside of rows
+        self._rows[-1].append("")
         rows = _count_covered(element, "rowspan", MAX_ROWS_COVERED)
         self._covers[-1].append((rows, _count_covered(element, "colspan", MAX_COVERED)))
 
@@ -308,6 +311,8 @@ class _Writer:
             self._leave_terms()
         if tag == "table":
             self._end_table()
+        elif tag in _ROWS and self._tables == 1:
+            self._is_in_row = False
         elif tag == "pre":
             self._preformatted -= 1
         elif tag in _ITEMS:
@@ -317,7 +322,7 @@ class _Writer:
         self._tables -= 1
         if not self._tables:
             self._layout.table(spread_cells(self._cells()))
-            self._rows, self._covers = [], []
+            self._rows, self._covers, self._is_in_row = [], [], False
 
     def flush(self, level: int = 0) -> None:
         """End the block that is being collected, as a heading if a level is given."""
@@ -365,6 +370,7 @@ class _Writer:
     def _add_row(self) -> list[list[str]]:
         self._rows.append([])
         self._covers.append([])
+        self._is_in_row = True
         return self._rows
 
     def _cells(self) -> Iterator[list[Cell]]:

@@ -12,6 +12,7 @@ from esrag.loading import Skipped
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.inline import add_without_marks, strip_marks, without_entities
 from esrag.loading.layout import Layout, count_characters, join_lines, split_rows
+from esrag.loading.markdown_tables import write_aligned, write_embedded
 from esrag.records import Document, Source, Span
 from esrag.text import normalise
 from esrag.text.captions import read_caption
@@ -67,7 +68,10 @@ class MarkdownLoader:
             body, hidden = _without_comments(body)
             layout.leave_out(hidden)
         body = _without_quote_marks(_without_directives(body))
-        first = _write(layout, _write_tables(_mark_items(body)))
+        body, hidden = write_embedded(_lines(body), source)
+        layout.leave_out(hidden)
+        body = write_aligned([*_lines(_mark_items(body))])
+        first = _write(layout, _write_tables(body))
         yield layout.document(source, "markdown", str(metadata.get("title") or first), metadata)
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from esrag.loading.aligned import write_aligned
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.layout import Layout, trim
 from esrag.loading.plain_headings import find_headings, find_title
@@ -28,8 +29,10 @@ class PlainLoader:
         Raises: ParsingError if no encoding fits.
         """
         layout = Layout()
-        text = trim(normalise(_COLOUR.sub("", decode(source.data))))
+        text, tables = write_aligned(trim(normalise(_COLOUR.sub("", decode(source.data)))))
         layout.add(text)
+        for table in tables:
+            layout.mark_table(table)
         for start, level, title in find_headings(text):
             layout.mark_heading(start, level, title)
         yield layout.document(source, "plain", find_title(text))

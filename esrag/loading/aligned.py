@@ -1,0 +1,211 @@
+"""Tables in plain text whose columns are aligned with spaces, as the rows that they show.
+
+A table needs a header. Its columns are those of a line of dashes below it, or stretches that are
+blank in every row. Most of its cells are figures or a few letters, as "None" and "20 feet" are: in
+other text, such as code or verse, aligned words are no table.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from esrag.loading.layout import join_lines, split_rows, table_lines, trim
+from esrag.records import Span
+from esrag.text.captions import read_caption
+
+MIN_ROWS, MIN_COLUMNS, MAX_COLUMNS = 3, 3, 40
+MAX_ROWS = 2_000  # that are looked at together
+MIN_GUTTER = 2  # blanks between two columns
+MIN_SHORT = 0.6  # share of the cells beside the first of a row that are short, or figures
+MAX_SHORT = 7  # letters of a short cell
+MAX_ABOVE = 20  # lines in which a caption is looked for
+
+_GAP = re.compile(r" {2,}")
+_PIECE = re.compile(r"\S+(?: \S+)*")
+_WORD = re.compile(r"\S+")
+_RULE = re.compile(r"\s{0,40}(?:(?:[-=~_]{2,120}|[:|+])\s{1,40}){2,40}(?:[-=~_]{2,120}|[:|+])\s*")
+_DASHES = re.compile(r"[-=~_]{2,}")
+_MARK = re.compile(r"[:|]?")
+_FIGURE, _LETTER = re.compile(r"\d"), re.compile(r"[^\W\d_]")
+_BETWEEN = "\n\n"
+
+Extent = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """A table in lines `first` to `last`, without the latter, and its rows with the header."""
+
+    first: int
+    last: int
+    rows: tuple[tuple[str, ...], ...]
+
+
+def find_aligned(lines: Sequence[str]) -> Iterator[Aligned]:
+    """Yield the tables of lines, in order.
+
+    >>> lines = ["Tank    Fuel  Water", "", "bow       40    120", "aft       60     80",
+    ...          "keel       5     90"]
+    >>> [table.rows for table in find_aligned(lines)]
+    [(('Tank', 'Fuel', 'Water'), ('bow', '40', '120'), ('aft', '60', '80'), ('keel', '5', '90'))]
+    """
+    shown = [line.expandtabs().rstrip() for line in lines]
+    free = 0  # the first line that no table has
+    for start, end in _find_blocks(shown):
+        ruled = next((n for n in range(start + 1, end) if _RULE.fullmatch(shown[n])), 0)
+        body = (ruled + 1, end) if ruled else _find_rows(shown, start, end)
+        header = _find_header(shown, (ruled, end) if ruled else body, free)
+        if header is None or body[1] - body[0] < MIN_ROWS or _is_continued(shown, header):
+            continue
+        edges = _read_rule(shown[ruled]) if ruled else _find_gutters(shown[body[0] : body[1]])
+        if rows := _read_table(shown[header], shown[body[0] : body[1]], edges):
+            yield Aligned(header, body[1], rows)
+            free = body[1]
+
+
+def write_aligned(text: str) -> tuple[str, list[Span]]:
+    r"""Return a text with its tables as rows of cells with bars between, and where these are.
+
+    >>> text = "Tanks:\n\n  Tank    Fuel  Water\n  bow       40    120\n  aft       60     80\n"
+    >>> whole, spans = write_aligned(f"{text}  keel       5     90")
+    >>> [whole[span.start : span.end].split("\n") for span in spans]
+    [['Tank | Fuel | Water', 'bow | 40 | 120', 'aft | 60 | 80', 'keel | 5 | 90']]
+    """
+    whole: list[str] = []
+    spans: list[Span] = []
+    length = 0
+    for piece, is_table in _split(text.split("\n")):
+        start = length + (len(_BETWEEN) if whole else 0)
+        length = start + len(piece)
+        whole.append(piece)
+        if is_table:
+            spans.append(Span(start, length))
+    return _BETWEEN.join(whole), spans
+
+
+def _split(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Yield what stands between tables, and their parts, each with whether it is a table."""
+    done = 0
+    for table in find_aligned(lines):
+        if before := trim("\n".join(lines[done : table.first])):
+            yield before, False
+        above = lines[max(table.first - MAX_ABOVE, 0) : table.first]
+        paragraphs = [join_lines(each) for each in "\n".join(above).split("\n\n")]
+        caption = read_caption([*filter(None, paragraphs)])
+        for part in split_rows(table_lines(table.rows), caption):
+            yield "\n".join(part), True
+        done = table.last
+    if (rest := trim("\n".join(lines[done:]))) or not done:
+        yield rest, False
+
+
+def _find_blocks(lines: Sequence[str]) -> Iterator[Extent]:
+    """Yield the stretches of lines that are not blank."""
+    start = 0
+    for number, line in enumerate([*lines, ""]):
+        if line and number - start < MAX_ROWS:
+            continue
+        if number > start:
+            yield start, number
+        start = number if line else number + 1
+
+
+def _find_rows(lines: Sequence[str], start: int, end: int) -> Extent:
+    """Return the longest stretch of lines that have two gaps and figures."""
+    best = (start, start)
+    first = start
+    for number in range(start, end + 1):
+        if number < end and len(_GAP.findall(lines[number].strip())) >= MIN_COLUMNS - 1:
+            continue
+        best = max(best, (first, number), key=lambda each: each[1] - each[0])
+        first = number + 1
+    figures = sum(bool(_FIGURE.search(line)) for line in lines[best[0] : best[1]])
+    # With no figures at all, the first row may be one like the others.
+    is_header = figures > 1 and not _FIGURE.search(lines[best[0]])
+    return (best[0] + is_header, best[1])
+
+
+def _find_header(lines: Sequence[str], body: Extent, free: int) -> int | None:
+    """Return the line above the rows, or above a blank line there; None if there is none."""
+    return next((n for n in (body[0] - 1, body[0] - 2) if n >= free and lines[n]), None)
+
+
+def _is_continued(lines: Sequence[str], header: int) -> bool:
+    """Return whether the line above a header has names of columns too."""
+    return header > 0 and bool(_GAP.search(lines[header - 1].strip()))
+
+
+def _read_rule(rule: str) -> list[Extent]:
+    return [found.span() for found in _DASHES.finditer(rule)]
+
+
+def _find_gutters(rows: Sequence[str]) -> list[Extent]:
+    """Return where the columns are: between stretches that are blank in each row."""
+    width = max(map(len, rows))
+    is_used = [False] * (width + MIN_GUTTER)
+    for row in rows:
+        for word in _WORD.finditer(row):
+            is_used[word.start() : word.end()] = [True] * len(word[0])
+
+    columns: list[Extent] = []
+    for number in (n for n in range(width) if is_used[n]):
+        if columns and number - columns[-1][1] < MIN_GUTTER:
+            columns[-1] = (columns[-1][0], number + 1)
+        else:
+            columns.append((number, number + 1))
+    return columns
+
+
+def _read_table(
+    header: str, body: Sequence[str], columns: Sequence[Extent]
+) -> tuple[tuple[str, ...], ...]:
+    """Return header and rows, or () if this is no table."""
+    if "|" in header or not MIN_COLUMNS <= len(columns) <= MAX_COLUMNS:
+        return ()
+    edges = [(left[1] + right[0]) // 2 for left, right in pairwise(columns)]
+    names = _read_header(header, columns, edges)
+    cells = [_cut(row, edges) for row in body]
+    kept = [n for n in range(len(columns)) if not all(_MARK.fullmatch(row[n]) for row in cells)]
+    rows = [tuple(row[n] for n in kept) for row in cells]
+    named = tuple(names[n] for n in kept)
+    is_table = len(kept) >= MIN_COLUMNS and _is_plausible(named, rows)
+    return (named, *rows) if is_table else ()
+
+
+def _cut(row: str, edges: Sequence[int]) -> list[str]:
+    """Return the cells of a row; a word over an edge belongs to the column that has most of it."""
+    cells: list[list[str]] = [[] for _ in range(len(edges) + 1)]
+    for word in _WORD.finditer(row):
+        middle = (word.start() + word.end()) / 2
+        cells[sum(edge <= middle for edge in edges)].append(word[0])
+    return [" ".join(words).strip(":|").strip() for words in cells]
+
+
+def _read_header(header: str, columns: Sequence[Extent], edges: Sequence[int]) -> list[str]:
+    """Return the name of each column, "" for one without.
+
+    Words with single spaces between them are names, too, if there is one for each column.
+    """
+    words = header.split()
+    pieces = list(_PIECE.finditer(header))
+    if len(pieces) < len(words) and len(words) in (len(columns) - 1, len(columns)):
+        return [""] * (len(columns) - len(words)) + words
+
+    names = [""] * len(columns)
+    for piece in pieces:
+        middle = (piece.start() + piece.end()) / 2
+        column = sum(edge <= middle for edge in edges)
+        names[column] = f"{names[column]} {piece[0]}".strip()
+    return names
+
+
+def _is_plausible(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the header names the columns, and most cells are short or figures."""
+    beside = [cell for row in rows for cell in row[1:] if cell]
+    short = [cell for cell in beside if len(cell) <= MAX_SHORT or _FIGURE.match(cell)]
+    is_named = all(map(_LETTER.search, names[1:])) and len({*names}) == len(names)
+    is_whole = all(row[0] for row in rows)
+    has_figures = any(_FIGURE.search(cell) for cell in beside) or len(short) == len(beside)
+    is_short = len(short) >= MIN_SHORT * len(beside)
+    return is_named and is_whole and has_figures and is_short

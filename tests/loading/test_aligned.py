@@ -1,0 +1,122 @@
+"""Tables of aligned columns in plain text and Markdown, and tables of HTML within Markdown."""
+
+import pytest
+
+from esrag.evidence.statements import lines
+from esrag.loading.aligned import find_aligned
+
+TANKS = """What each tank of the ship holds is
+listed in the following table.
+
+              Fuel Water Crew
+  bow tank      40   120  no
+  aft tank      60    80  no
+  keel            5   90  yes
+
+The tanks are cleaned in spring."""
+RULED = """TANK (Table 1)      COST  WGT   MADE
+~~~~~~~~~~~~~~~~~ : ~~~~  ~~~ : ~~~~~~
+Small tanks       :           :
+  bow tank        : 1 40   12 : steel
+  keel            :    5    9 : copper
+"""
+
+
+def rows_of(document):
+    """The rows of a document as they can be read alone."""
+    return [line.text for line in lines(document.text) if line.row]
+
+
+@pytest.mark.parametrize("name", ["tanks.txt", "tanks.md"])
+def test_aligned_columns_are_a_table(load_one, name):
+    """A row is read with its header, also with one of single spaces, and with its caption."""
+    document = load_one(name, TANKS)
+    assert len(document.tables) == 1
+    caption = "What each tank of the ship holds is listed in the following table"
+    assert rows_of(document)[0] == f"{caption}: bow tank, Fuel: 40, Water: 120, Crew: no"
+    assert document.text.endswith("\n\nThe tanks are cleaned in spring.")
+
+
+def test_a_rule_says_where_the_columns_are(load_one):
+    """Columns of colons are left out, and a line of one cell is the group of those below it."""
+    assert rows_of(load_one("tanks.txt", RULED)) == [
+        "Small tanks: TANK (Table 1): bow tank, COST: 1 40, WGT: 12, MADE: steel",
+        "Small tanks: TANK (Table 1): keel, COST: 5, WGT: 9, MADE: copper",
+    ]
+
+
+def test_a_long_table_has_its_header_in_each_part(load_one):
+    """So that each chunk of it can be read."""
+    rows = "\n".join(f"tank-{n:<4}   {n:4}   {n + 1:4}" for n in range(300))
+    document = load_one("tanks.txt", f"Name        Fuel  Water\n{rows}")
+    parts = [document.text[span.start : span.end] for span in document.tables]
+    assert len(parts) > 1
+    assert all(part.startswith("Name | Fuel | Water\n") for part in parts)
+    assert sum(part.count("\ntank") for part in parts) == 300
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int     key;     /* of locks */\nchar    name;    /* of it */\nlong    size;    /* 3 */",
+        "One     two     three\nfour    five    six\nseven   eight   nine\n",
+        "a  b\n1  2\n3  4\n5  6",
+        "Name      Fuel  Fuel\nbow         40   120\naft         60    80\nkeel         5    90",
+        "             Fuel\n           in    out\nbow         40   120\naft         60    80",
+        "bow         40   120\naft         60    80\nkeel         5    90",
+    ],
+    ids=["code", "words", "two columns", "names twice", "header of two lines", "no header"],
+)
+def test_other_aligned_words_are_no_table(text):
+    """A cell that is labelled wrongly is worse than one without a label."""
+    assert [*find_aligned(text.split("\n"))] == []
+
+
+def test_an_aligned_table_in_fenced_code_stays(load_one):
+    """As does all that is code."""
+    text = f"# Tanks\n\n```\n{TANKS}\n```\n"
+    assert load_one("tanks.md", text).tables == ()
+
+
+def test_html_in_markdown_is_a_table(load_one):
+    """Blank lines do not end it, and a cell outside of rows begins one."""
+    text = """# Tanks
+
+<table>
+
+ <tr><td></td><td colspan="2"><b>Volume</b></td></tr>
+ <tr>
+  <th>Tank</th>
+
+  <th>Fuel</th><th>Water</th>
+ </tr>
+ <tr><td>bow</td><td>40</td><td>120</td></tr>
+ <tr style="display: none"><td>secret</td><td>1</td><td>2</td></tr>
+   <td>aft</td><td>60</td><td>80</td></tr>
+</table>
+
+The end."""
+    document = load_one("tanks.md", text)
+    assert rows_of(document) == [
+        "Tanks: Tank: bow, Volume Fuel: 40, Volume Water: 120",
+        "Tanks: Tank: aft, Volume Fuel: 60, Volume Water: 80",
+    ]
+    assert "secret" not in document.text
+    assert document.hidden == len("secret12")
+    assert document.text.endswith("The end.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<table><tr><td>Guides</td><td>1</td></tr>\n\nThe rest.",
+        "<table><tr><td><h2>Guides</h2></td><td><ul><li>One</li></ul></td></tr></table>",
+        "```\n<table><tr><td>Guides</td><td>1</td></tr></table>\n```",
+    ],
+    ids=["without an end", "that lays out a page", "in code"],
+)
+def test_other_html_in_markdown_is_no_table(load_one, text):
+    """But its words are kept."""
+    document = load_one("a.md", text)
+    assert document.tables == ()
+    assert "Guides" in document.text
