@@ -10,6 +10,7 @@ from esrag.describing.naming import (
     file_name,
     find_documents,
     find_title_line,
+    has_in_name,
     iter_documents,
     read_head,
 )
@@ -130,7 +131,28 @@ def _pages(document: StoredDocument) -> str:
 def _list_on_topic(
     asked: DocumentQuestion, context: Context, where: Filter | None
 ) -> Description | None:
-    """Return one line per document whose passages have half of the topic's words."""
+    """Return one line per document with the topic in its name, then those that write about it."""
+    pairs = iter_documents(context.engine, where)
+    titled = (pair for pair in pairs if has_in_name(asked.about, pair[0]))
+    named = [*_entries(islice(titled, MAX_LISTED), context)]
+    found, others = _find_on_topic(asked, context, where)
+    known = {each.document.doc_id for each in named}
+
+    entries = [*named, *(each for each in others if each.document.doc_id not in known)]
+    entries = [
+        each for each in entries if not asked.format or _has_format(each.document, asked.format)
+    ]
+    if not entries:
+        return None
+    note = f"documents with {asked.about!r} in their name, or half of its words in a passage"
+    shown = entries[: max(MAX_ON_TOPIC, len(named))]
+    return replace(_listing(shown, (note,), found), confidence=ON_TOPIC)
+
+
+def _find_on_topic(
+    asked: DocumentQuestion, context: Context, where: Filter | None
+) -> tuple[SearchResult, list[_Entry]]:
+    """Return what was found, and the documents whose passages have half of the topic's words."""
     wanted = frozenset(terms(asked.about))
     deep = context.with_settings({"retrieval.k": DEPTH})
     found = retrieve(asked.about, deep, where) if wanted else SearchResult((), "records")
@@ -146,15 +168,9 @@ def _list_on_topic(
             score=scores[doc_id],
         )
         for doc_id, chunk in best.items()
-        if scores[doc_id] >= least
-        and doc_id in documents
-        and (not asked.format or _has_format(documents[doc_id], asked.format))
+        if scores[doc_id] >= least and doc_id in documents
     ]
-    entries = sorted(entries, key=lambda entry: -entry.score)[:MAX_ON_TOPIC]
-    note = f"documents with passages that have at least half of the words of {asked.about!r}"
-    if not entries:
-        return None
-    return replace(_listing(entries, (note,), found), confidence=ON_TOPIC)
+    return found, sorted(entries, key=lambda entry: -entry.score)
 
 
 def list_values(field: str, where: Filter, context: Context) -> Description | None:

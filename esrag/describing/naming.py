@@ -65,6 +65,12 @@ def find_named(name: str, documents: Iterable[StoredDocument]) -> list[StoredDoc
     return [document for score, document in scored if score == best]
 
 
+def has_in_name(topic: str, document: StoredDocument) -> bool:
+    """Return whether title, id and file name of a document have every word of a topic."""
+    wanted, held = _read_words(topic), _read_names(document)
+    return bool(wanted) and all(_is_in(stem, word, held) for stem, word in wanted.items())
+
+
 def _find_by_head(name: str, context: Context, where: Filter | None) -> list[str]:
     """Return the ids of documents whose first lines have the name as it is written.
 
@@ -169,6 +175,10 @@ def _score(asked: Mapping[str, str], document: StoredDocument) -> float:
     is_name = len(wanted) > 1 or any(word.isdigit() for word in wanted)
     share = max(len(wanted & one.keys()) / len(wanted | one.keys()) for one in (title, own, file))
     return max(share, 1 / len(held)) if is_name else 0.0
+
+
+def _read_names(document: StoredDocument) -> dict[str, str]:
+    return _read_words(f"{document.title} {document.doc_id} {PurePath(document.source).name}")
 
 
 def _is_in(stem: str, word: str, held: Mapping[str, str]) -> bool:

@@ -21,7 +21,7 @@ _YOU_HAVE = (
     r"|did you (?:read|index|ingest)|can you (?:search|access|read|see|use))"
 )
 _ARE_HERE = (
-    rf"(?:(?:are|is) (?:there )?(?:in|part of) {_HERE}"
+    rf"(?:(?:are|is) (?:there )?(?:in|part of) (?:{_HERE}|here)"
     r"|(?:are|is) (?:there )?(?:available|indexed|ingested)(?: here)?"
     rf"|does {_HERE} (?:have|hold|contain|include|cover))"
 )
@@ -56,6 +56,7 @@ _RULES: tuple[tuple[Wanted | None, str], ...] = (
             rf"(?:{_FORMATS})s?(?: {_DOCUMENTS})?"
         ),
     ),
+    ("list", rf"(?:what|which) (?P<about>\S.{{0,80}}?) {_DOCUMENTS} (?:{_YOU_HAVE}|{_ARE_HERE})"),
     ("list", rf"(?:what|which) (?P<about>\S.{{0,80}}?) {_ARE_HERE}"),
     ("list", rf"what(?:'s| is) (?:in|part of) {_HERE}|what does {_HERE} (?:have|contain|cover)"),
     ("list", rf"what(?:'s| is) {_HERE} about|what are your {_DOCUMENTS}"),

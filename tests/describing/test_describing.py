@@ -75,6 +75,15 @@ def test_documents_on_a_topic_are_listed(kitchen):
     assert other["route"] == "documents"
 
 
+def test_documents_are_found_by_their_names_too(kitchen):
+    """A topic may be the name of a series, which no passage has."""
+    for asked in ("Which act documents are in this collection?", "Which kettles are in here?"):
+        answer = kitchen("ask", asked, "--json").json
+        wanted = "act.md" if "act" in asked else "kettle.md"
+        assert f"({wanted})" in answer["answer"].splitlines()[0]
+        assert answer["route"] == "collection"
+
+
 def test_pages_are_those_of_the_record(kitchen):
     """Or the answer says that there are none; "a brief" is no document."""
     answer = kitchen("ask", "How many pages does the Harbour Act have?", "--json").json
