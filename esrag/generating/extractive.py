@@ -223,14 +223,16 @@ def _find_explanation(
 ) -> list[Statement]:
     """Return what the best statement refers back to and goes on with.
 
-    It goes on with a default, or with more of a definition.
+    It goes on with a default, with more of a definition, or with what a list has.
     """
     former = [each for each in found if needs_former(best) and follows(best, each)]
     if default := find_default(question, best, found):
         return [*former, default]
-    if read_question(question).kind != "definition":
-        return former
-    return [*former, *(each for each in found if follows(each, best) and refers_back(each))]
+    kind = read_question(question).kind
+    after = [each for each in found if follows(each, best) and refers_back(each)]
+    if kind == "list":
+        return [*former, *(each for each in after if _SERIES.search(each.text))]
+    return [*former, *after] if kind == "definition" else former
 
 
 def _count_on(best: Statement, found: Sequence[Statement]) -> Statement:

@@ -18,7 +18,7 @@ _COMPARES = re.compile(
     r"|\b(?:tells?|distinguish(?:es)?|separates?)\b[^?]{1,80}\bfrom\b"
     r"|\bsets?\b[^?]{1,80}\bapart\b"
     r"|\b(?:which|what|who)\b[^?]{0,80}er\b[^?]{0,80},[^?]{0,80}\bor\b"
-    r"|\A[^?:]{2,80}? or [^?:]{1,80}: (?:which|what|who)\b"
+    r"|\A[^?:]{2,80}? or [^?:]{1,80}(?::| [–—-]) (?:\w{2,5} )?(?:which|what|who|where|how)\b"
     r"|\bwhat (?:does|do) [^?]{1,60} that [^?]{1,60} (?:does|do)(?: not|n['’]t)\b",
     re.IGNORECASE,
 )
@@ -76,7 +76,7 @@ _LISTS = re.compile(
     "|".join(
         (
             r"\b(?:list|name|enumerate)\b",
-            rf"\b(?:what|which)(?: are| were)?(?: the)?(?: \w+){{0,3}}? (?:{_NOUNS})\b",
+            rf"\b(?:what|which)(?: are| were)?(?: [\w'’-]+){{0,5}}? (?:{_NOUNS})\b",
             rf"\b(?:what|which) {_PLURAL}\b",
             rf"\b(?:what|which) (?:\w+[ -]){{1,2}}{_PLURAL} (?:{_AUXILIARY}|of|in|for|to|count)\b",
             r"\b(?:what|which) (?:\w+ of )?(?:information|metadata|evidence|equipment|data)\b",
@@ -116,6 +116,7 @@ _FIRST: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("time", _TIMES),
     ("count", _COUNTS),
     ("list", _ENUMERATES),
+    ("list", re.compile(r"(?:\A|[.?!] )(?:list|name|enumerate) (?:all|the|its)\b", re.IGNORECASE)),
 )
 _THEN: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("who", _WHO),
@@ -162,7 +163,7 @@ _SIDES = tuple(
         rf"(?:,|\bis|\bare)\s(?P<left>{_THING}),? or (?P<right>{_THING}){_END}",
         (
             rf"\A(?:.{{0,30}}\b(?:use|take) )?(?P<left>{_THING}) or (?P<right>{_THING})"
-            r"(?: for [^?:]*)?: "
+            r"(?: for [^?:]*)?(?::| [–—-]) "
         ),
         rf"\bwhat {_DO} (?P<left>{_THING}) \w+ that (?P<right>{_THING}) {_DO}(?: not|n['’]t)\b",
         # "… the root key, compared to the session key": with the same noun
@@ -211,6 +212,16 @@ _OTHER_WORDS = tuple(
     )
 )
 
+# "When it boils, what …?" and "I have a kettle. How …?": what is asked comes last.
+_ASKS = "what|which|who|whom|whose|where|when|why|how"
+_BEFORE = re.compile(
+    r"\A(?:(?:when|if|while|once|after|before|because|since|where|unless|given)\b[^?.]{3,160}, "
+    rf"(?=(?:{_ASKS}|{_AUXILIARY}|is|was)\b)"
+    r"|[^?]{8,300}[.!;] (?=(?:[\w'’,-]{1,40} ){2,60}[\w'’-]{1,40}\?\Z))",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(r"(?:it|its|that|this|they|them|these|those|he|she)", re.IGNORECASE)
+
 _MAX_READ = 500  # characters of a question
 _MAX_SUBJECT = 6  # words: "What is the effect of a change in …" asks for no definition
 
@@ -234,7 +245,7 @@ def read_question(question: str) -> Asked:
     >>> [read_question(text).kind for text in ("How long must a key be?", "Who wrote PEP 8?")]
     ['count', 'who']
     """
-    question = _shorten(question)
+    question = _BEFORE.sub("", _shorten(question))
     if found := _CALLED.search(question):
         return Asked("definition", _cut(found[1]))
     if _BARE_WORD.fullmatch(question):
@@ -278,6 +289,7 @@ def _subject(question: str) -> str:
         return ""
     subject = _cut(question[found.end() :])
     is_named = 0 < len(subject.split()) <= _MAX_SUBJECT and not _OF_ANOTHER.search(subject)
+    is_named = is_named and not _PRONOUN.fullmatch(subject)
     return subject if is_named else ""
 
 

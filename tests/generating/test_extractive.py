@@ -621,6 +621,17 @@ def test_a_sentence_with_a_series_answers_a_question_for_a_list():
     assert series in answer(asked, f"{best} {series}").text.replace(" [c1]", "")
 
 
+def test_what_a_list_has_may_follow_the_sentence_that_announces_it():
+    """If that refers back; whatever else follows is left out."""
+    best = "A keeper has three main attributes which decide how a keeper works."
+    asked = "What are a keeper's three main attributes?"
+    series = "These are known as patience, strength, and a good eye."
+    said = answer(asked, f"{best} {series}", max_sentences=3).text
+    assert said == f"{best} [c1] {series} [c1]"
+    other = "These tell how long a keeper serves."
+    assert other not in answer(asked, f"{best} {other}", max_sentences=3).text
+
+
 def test_the_author_is_in_the_line_that_names_one():
     """If the question asks for that, and no sentence says who did it."""
     header = "Title: Kettles\nAuthor: Ada Park\nStatus: Final"
