@@ -13,6 +13,7 @@ from esrag.text.terms import MONTHS, STOP_WORDS, terms
 
 Labels = Mapping[str, set[str]]  # keyed by the preceding word: {"lamp": {"7"}}
 
+_POSSESSIVE = ("'s", "’s")
 _WORD = re.compile(r"[^\W_](?:[\w.'’-]*\w)?")
 _BETWEEN = re.compile(r"(?:\s|: )\s*(?:(?:no\.|number|nr\.|#)\s*)?|\s*#\s*", re.IGNORECASE)
 _NUMBER_WORDS = frozenset(("no", "number", "nr"))
@@ -163,14 +164,16 @@ def find_labels(text: str) -> dict[str, set[str]]:
     words = [word for word in _WORD.finditer(text) if word[0].lower() not in _NUMBER_WORDS]
 
     for before, word in pairwise(words):
+        # "It's 7 litres", "Ada's 7 lamps" and "kinds of lamp Ada's shop has" have no label.
         is_label = word[0][0].isdigit() or (
-            word[0][0].isupper() and word[0].lower() not in STOP_WORDS
+            word[0][0].isupper()
+            and word[0].lower() not in STOP_WORDS
+            and not word[0].endswith(_POSSESSIVE)
         )
-        # "It's 7 litres" and "Ada's 7 lamps" have no label.
         is_name = (
             before[0][0].isalpha()
             and before[0].lower() not in COUNTING
-            and before[0][-2:] not in {"'s", "’s"}
+            and not before[0].endswith(_POSSESSIVE)
             and terms(before[0])
         )
         is_next = _BETWEEN.fullmatch(text, before.end(), word.start())

@@ -32,6 +32,13 @@ def lamps(*names, after="burns 5 litres."):
     return [f"Lamp {name} {after}" for name in names]
 
 
+def test_a_name_with_an_s_is_no_label():
+    """It names whose the next thing is: there are no attenuators Davy."""
+    text = "There are three types of attenuators: red ones, old ones, and new ones."
+    asked = "Name the kinds of attenuators Davy's calculator knows."
+    assert text in answer(asked, text).text.replace(" [c1]", "")
+
+
 def test_a_release_is_of_its_version():
     """A question about lamp 3 is answered with what its version 3.1 does."""
     text = "Starting with Lamp version 3.1, the dimmer is on by default."
