@@ -38,6 +38,7 @@ _ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1
 _ESCAPED = re.compile(r"\\([*_`\[\]<>#~&$])")
 _KEPT = "\ue000"  # placeholder for a piece of code until the rest is done; its number follows
 _HELD = re.compile(f"{_KEPT}(\\d+){_KEPT}")
+_NOTE = re.compile(r" ?\[(?:\d{1,4}|#[\w-]{0,40}|\*)\]_(?!\w)")  # a mark that leads to a footnote
 _ROLE = re.compile(r":[a-z][\w:+-]{0,40}:`([^`]{1,400})`")
 _QUOTED = re.compile(r"(?<![`\w])`([^`\s](?:[^`]{0,400}[^`\s])?)`(?:__?)?(?![`\w])")
 _TARGET = re.compile(r"(?<!\s)\s*+<[^<>]{1,400}>\Z")
@@ -122,8 +123,8 @@ def strip_rst_marks(text: str) -> str:
 
     >>> strip_rst_marks("**Read** ``__doc__`` and :pep:`8`, :func:`~os.open` or `more`_")
     'Read __doc__ and PEP 8, open or more'
-    >>> strip_rst_marks("See `the guide <https://a.example>`_")
-    'See the guide'
+    >>> strip_rst_marks("See `the guide <https://a.example>`_, as Ada [1]_ and Ben [#b]_ say.")
+    'See the guide, as Ada and Ben say.'
     """
     held: list[str] = []
 
@@ -132,6 +133,7 @@ def strip_rst_marks(text: str) -> str:
         return f"{_KEPT}{len(held) - 1}{_KEPT}"
 
     text = _LITERAL.sub(lambda code: hold(code[1]), text.replace(_KEPT, ""))
+    text = _NOTE.sub("", text)
     text = _ROLE.sub(lambda role: hold(_role(role)), text)
     text = _QUOTED.sub(lambda quoted: _TARGET.sub("", quoted[1]) or quoted[1], text)
     text = _EMPHASIS.sub(_without_stars, _STRONG.sub(_without_stars, text))

@@ -33,7 +33,8 @@ _DEAL_WITH = (
 # Not "on which the court relied": a clause belongs to a question about contents.
 _TOPIC = r"(?P<about>(?!(?:which|what|whom|whose|that|how|where|when|it|them)\b)\S.*)"
 _POLITE = r"(?:(?:please|kindly|can you|could you|would you) )*"
-_FEW = r"(?:a|one|two|three|four|five|ten|a few|few|some|\d{1,2})(?: short| simple| brief)?"
+_NUMBER = r"(?:a|one|two|three|four|five|ten|a few|few|some|\d{1,2})"
+_FEW = rf"{_NUMBER}(?: or {_NUMBER}| to {_NUMBER})?(?: short| simple| brief)?"
 _LENGTH = (
     rf"(?: (?:briefly|shortly|for me|please"
     rf"|in (?:{_FEW} (?:sentences?|words?|lines?|paragraphs?|points?)|short|brief)))*"
@@ -48,7 +49,13 @@ _RULES: tuple[tuple[Wanted | None, str], ...] = (
     ("count", rf"how many {_DOCUMENTS} {_YOU_HAVE} {_ON} {_TOPIC}"),
     ("list", rf"(?:which|what) {_DOCUMENTS} (?:{_YOU_HAVE}|{_ARE_HERE})(?: {_ON} {_TOPIC})?"),
     ("list", rf"(?:which|what) (?:of (?:the|your) )?{_DOCUMENTS} are there(?: about {_TOPIC})?"),
-    ("list", rf"(?:which|what) (?:of (?:the|these|your|my) )?{_DOCUMENTS} {_DEAL_WITH} {_TOPIC}"),
+    (
+        "list",
+        (
+            rf"(?:which|what) (?:of (?:the|these|your|my) )?{_DOCUMENTS}(?: in {_HERE}| here)?"
+            rf" {_DEAL_WITH} {_TOPIC}"
+        ),
+    ),
     (
         "list",
         (

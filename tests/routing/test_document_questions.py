@@ -50,6 +50,10 @@ def found(question):
         ("Which of the documents are PDFs?", ("list", "")),
         ("Which documents are PDF files?", ("list", "")),
         ("Summary of the kettle manual in two sentences", ("summary", "the kettle manual")),
+        ("Summarise PEP 334 in two or three sentences.", ("summary", "PEP 334")),
+        ("Which documents in this collection are about salt?", ("list", "salt")),
+        ("Which NIST documents are in this collection?", ("list", "NIST")),
+        ("Which PEPs are in here?", ("list", "PEPs")),
     ],
 )
 def test_a_question_about_the_documents_is_recognised(question, expected):
