@@ -394,7 +394,8 @@ def _calls(subject: str, text: str) -> bool:
     words = _to_pattern(subject)
     return bool(
         re.search(
-            rf"\b(?:called|known as|referred to as|termed|defined as)\W+(?:an?|the)?\W*{words}\b"
+            r"\b(?:called|known as|referred to as|termed|defined as)\W+(?:an?|the)?\W*"
+            rf"{words}(?:e?s)?(?=[^\w\s]|\Z)"
             rf"|\b{words}\W{{1,3}}(?:is|are) (?:an?|the)\b"
             rf"|{_IN_FULL}\({words}\)",
             text,

@@ -37,13 +37,16 @@ _STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
 _ENTRY = re.compile(r"(?P<term>[^:.]{1,60}: )?(?:An?|Any|One|The) [a-z]")
 _IS_ONE = re.compile(
     r"\A[^.:;]{1,80}?\b(?:(?:is|are|was|were) (?:an?|the|any|one)|means?|refers? to|denotes?)\b"
+    r"|\b(?:is|are) (?:called|known as|termed|referred to as)\b[^.,;]{1,40}[.]?\Z"
 )
 _THINGS = re.compile(r"\b(?:what|which|list|name)\b", re.IGNORECASE)  # "How …?" asks for acts
 # "Which ready-made burning modes …": what a list of them is announced as
 _PLURAL = re.compile(
-    r"\b(?:what|which)(?: (?:are|were))?(?: (?:all|the))? ((?:[\w-]{1,40} ){0,3}?[\w-]{1,40}s)\b",
+    r"\b(?:what|which|list|name)(?: (?:are|were))?(?: (?:all|the)){0,2}"
+    r"(?: (?:kinds?|sorts?|types?) of ([\w-]{1,40})| ((?:[\w-]{1,40} ){0,3}?[\w-]{1,40}s))\b",
     re.IGNORECASE,
 )
+_KIND = re.compile(r"\b(?:kinds?|sorts?|types?) of\b", re.IGNORECASE)
 _SERIES = re.compile(r"(?:[^,;.]{2,60}[,;] ){2,20}(?:[^,;.]{1,60} )?(?:and|or) [^,;.]{2,60}")
 _ORDINAL = re.compile(
     r"(?:\w+ ){0,2}?(?:first|second|third|fourth|fifth|sixth|seventh|last|finally)(?:ly)?\b",
@@ -199,8 +202,9 @@ def _find_list(question: str, ranked: Sequence[Statement]) -> Statement | None:
     is_for_things = is_asked and _THINGS.search(question) and not _STEPS.search(question)
     series = [each for each in near if is_for_things and _SERIES.search(each.text)]
     listed = [each for each in near if each.items > 1]
+    of_kind = [each for each in listed if _KIND.search(question) and _announces(question, each)]
     if listed or series or not is_asked:
-        return next(iter([*listed, *series]), None)
+        return next(iter([*of_kind, *listed, *series]), None)
 
     others = (each for each in ranked if each.fit >= ADDED * ranked[0].fit)
     return next((each for each in others if _announces(question, each)), None)
@@ -214,7 +218,7 @@ def _announces(question: str, statement: Statement) -> bool:
     (True, False)
     """
     found, (lead, colon, _) = _PLURAL.search(question), statement.text.partition(":")
-    noun = terms(found[1])[-1:] if found and colon and statement.items > 1 else []
+    noun = terms(found[1] or found[2])[-1:] if found and colon and statement.items > 1 else []
     return bool(noun) and noun[0] in terms(lead)[-MAX_LEAD:]
 
 

@@ -23,6 +23,7 @@ _LEADS = re.compile(
 _LEADS_BELOW = re.compile(r"(?<=[.!?])\s[^.!?]{1,200}:\Z|:\Z")
 _NUMBERED = re.compile(r"\A(\d{1,2}|[a-z])\.\s")
 _COUNTED = re.compile(r"\(?(\d{1,2}|[a-z])[.)]\s")
+_ENTRY = re.compile(r"\A(?![ \t])([^\n:]{1,40}[\w)'\"`])\n[ \t]{1,20}(?=[^\W\d_a-z])")
 _BULLET = re.compile(r"\A[^\w(]\s+")
 _LETTERS, _DIGITS = re.compile("[a-z]+"), re.compile(r"\d+")
 _MARKED = re.compile(r"\A#{1,6}\s+|\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z")
@@ -168,14 +169,14 @@ def _items_after(text: str, spans: Spans, number: int) -> tuple[tuple[Item, ...]
 
     for after in range(number + 1, len(spans)):
         place, end = spans[after]
-        said, level = text[place:end], _read_level(text, spans[after])
+        said, level = text[place:end], _read_level(text, spans[after], is_led=number >= 0)
         if end - begin > MAX_LIST:
             return (), after
         if level and above and not _is_below(level, above):
             return tuple(items), after
 
         if level and (not items or not _is_below(level, own)):
-            items.append((_NUMBERED.sub(r"\1) ", _BULLET.sub("", said)),))
+            items.append((_say_item(said),))
             started, own = place, own if len(items) > 1 else level
         elif items and (level or _goes_on(text, spans, after, started)):
             items[-1] = (*items[-1], _BULLET.sub("", said))
@@ -185,9 +186,25 @@ def _items_after(text: str, spans: Spans, number: int) -> tuple[tuple[Item, ...]
     return tuple(items), len(spans)
 
 
-def _read_level(text: str, span: tuple[int, int]) -> Level | None:
-    """Return the kind of mark of an item and its indent; None for any other line."""
+def _say_item(said: str) -> str:
+    r"""Return an item without a mark, or with one that is no end of a sentence.
+
+    >>> _say_item("- a saw"), _say_item("2. a file"), _say_item("key\n    A secret.")
+    ('a saw', '2) a file', 'key: A secret.')
+    """
+    if entry := _ENTRY.match(said):
+        return f"{entry[1]}: {said[entry.end() :]}"
+    return _NUMBERED.sub(r"\1) ", _BULLET.sub("", said))
+
+
+def _read_level(text: str, span: tuple[int, int], *, is_led: bool = False) -> Level | None:
+    """Return the kind of mark of an item and its indent; None for any other line.
+
+    In a list that a sentence leads to, a term above its definition is an item too.
+    """
     said = text[slice(*span)]
+    if is_led and _ENTRY.match(said):
+        return "", find_indent(text, span[0])
     if not (ITEM.match(said) or _NUMBERED.match(said)):
         return None
     mark = said.split(maxsplit=1)[0]

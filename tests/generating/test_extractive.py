@@ -348,8 +348,8 @@ def test_a_list_that_is_too_long_is_said_by_the_names_of_its_items():
             "Tools of the smith are: saws, of steel; files [c1]",
         ),
         (
-            "The smith:\n- Tools:\n* saws\n* files\n- Rooms:\n* a yard\n\nIt rains.",
-            "The smith: Tools: saws, files; Rooms: a yard [c1]",
+            "Tools of the smith:\n- Saws:\n* old\n* new\n- Files:\n* a rasp\n\nIt rains.",
+            "Tools of the smith: Saws: old, new; Files: a rasp [c1]",
         ),
         (
             "Tools of the smith are:\n1. saws:\n(a) old ones\n(b) new ones\n2. files\n\nIt rains.",
@@ -433,6 +433,34 @@ def test_a_list_of_what_is_asked_for_goes_before_a_sentence_about_it():
     )
     said = quote("Which burning modes are there?", *found)
     assert said == "A lamp has three burning modes: high; low; off [c1]"
+
+
+def test_a_list_of_the_kinds_in_question_goes_before_one_that_fits_better():
+    """It is announced as them."""
+    other = "The keeper's shop sells many kinds of things:\n- red wicks\n- saws"
+    listed = "A shop sells all these kinds of lamp:\n- oil\n- gas"
+    asked = "Name the kinds of {} that the keeper's shop sells."
+    said = answer(asked.format("lamp"), f"{other}\n\n{listed}").text
+    assert said == "A shop sells all these kinds of lamp: oil; gas [c1]"
+    assert "saws" in answer(asked.format("things"), f"{other}\n\n{listed}").text
+
+
+def test_what_is_called_by_a_name_defines_it():
+    """Better than a sentence about it that says how it is."""
+    said = "The surface that lies near the level of the sea is called the geoid."
+    vague = "The geoid is usually approximated by a model of the earth."
+    assert answer("What is the geoid?", f"{vague} {said}").text == f"{said} [c1]"
+    height = "The height of it is called the geoid undulation."
+    assert "geoid undulation" not in answer("What is the geoid?", f"{vague} {height}").text
+
+
+def test_what_terms_define_is_a_list():
+    """If a sentence leads to them."""
+    entries = "oil\n   A lamp of old.\n\ngas\n   A lamp of today. It hisses."
+    said = answer("Which kinds of lamp are there?", f"These are the kinds of lamp:\n\n{entries}")
+    assert said.text.replace(" [c1]", "") == (
+        "These are the kinds of lamp: oil: A lamp of old. gas: A lamp of today. It hisses."
+    )
 
 
 def test_a_row_is_said_without_what_only_announces_its_table():
