@@ -8,7 +8,7 @@ other text, such as code or verse, aligned words are no table.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from esrag.loading.layout import join_lines, split_rows, table_lines, trim
 from esrag.records import Span
@@ -164,7 +164,9 @@ def _read_table(
     if "|" in header or not MIN_COLUMNS <= len(columns) <= MAX_COLUMNS:
         return ()
     edges = [(left[1] + right[0]) // 2 for left, right in pairwise(columns)]
-    names = _read_header(header, columns, edges)
+    if any(word.start() < edge < word.end() for word in _iter_words(body) for edge in edges):
+        return ()
+    names = _read_header(header, edges)
     cells = [_cut(row, edges) for row in body]
     kept = [n for n in range(len(columns)) if not all(_MARK.fullmatch(row[n]) for row in cells)]
     rows = [tuple(row[n] for n in kept) for row in cells]
@@ -173,29 +175,34 @@ def _read_table(
     return (named, *rows) if is_table else ()
 
 
+def _iter_words(rows: Sequence[str]) -> Iterator[re.Match[str]]:
+    return chain.from_iterable(map(_WORD.finditer, rows))
+
+
 def _cut(row: str, edges: Sequence[int]) -> list[str]:
-    """Return the cells of a row; a word over an edge belongs to the column that has most of it."""
+    """Return the cells of a row."""
     cells: list[list[str]] = [[] for _ in range(len(edges) + 1)]
     for word in _WORD.finditer(row):
-        middle = (word.start() + word.end()) / 2
-        cells[sum(edge <= middle for edge in edges)].append(word[0])
+        cells[_find_column(word, edges)].append(word[0])
     return [" ".join(words).strip(":|").strip() for words in cells]
 
 
-def _read_header(header: str, columns: Sequence[Extent], edges: Sequence[int]) -> list[str]:
+def _find_column(word: re.Match[str], edges: Sequence[int]) -> int:
+    """Return the number of the column in which the middle of a word is."""
+    return sum(edge <= (word.start() + word.end()) / 2 for edge in edges)
+
+
+def _read_header(header: str, edges: Sequence[int]) -> list[str]:
     """Return the name of each column, "" for one without.
 
-    Words with single spaces between them are names, too, if there is one for each column.
+    Words with single spaces between them are names, too, if each stands over a column of its own.
     """
-    words = header.split()
-    pieces = list(_PIECE.finditer(header))
-    if len(pieces) < len(words) and len(words) in (len(columns) - 1, len(columns)):
-        return [""] * (len(columns) - len(words)) + words
-
-    names = [""] * len(columns)
-    for piece in pieces:
-        middle = (piece.start() + piece.end()) / 2
-        column = sum(edge <= middle for edge in edges)
+    words = list(_WORD.finditer(header))
+    places = [_find_column(word, edges) for word in words]
+    is_single = len({*places}) == len(places) >= len(edges)
+    names = [""] * (len(edges) + 1)
+    for piece in words if is_single else _PIECE.finditer(header):
+        column = _find_column(piece, edges)
         names[column] = f"{names[column]} {piece[0]}".strip()
     return names
 
@@ -208,4 +215,5 @@ def _is_plausible(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     is_whole = all(row[0] for row in rows)
     has_figures = any(_FIGURE.search(cell) for cell in beside) or len(short) == len(beside)
     is_short = len(short) >= MIN_SHORT * len(beside)
-    return is_named and is_whole and has_figures and is_short
+    is_clear = not any("|" in cell for row in rows for cell in row)
+    return is_named and is_whole and is_clear and has_figures and is_short

@@ -64,8 +64,21 @@ def test_a_long_table_has_its_header_in_each_part(load_one):
         "Name      Fuel  Fuel\nbow         40   120\naft         60    80\nkeel         5    90",
         "             Fuel\n           in    out\nbow         40   120\naft         60    80",
         "bow         40   120\naft         60    80\nkeel         5    90",
+        "Tank Mean Fuel\nbow         40   120\naft         60    80\nkeel         5    90",
+        "Name      Fuel  Water\nbow         40   120\naft        6|0    80\nkeel         5    90",
+        "Name   Fuel  Water\n----   ----  -----\nbow      40    120\naft      60     80\nNo others",
     ],
-    ids=["code", "words", "two columns", "names twice", "header of two lines", "no header"],
+    ids=[
+        "code",
+        "words",
+        "two columns",
+        "names twice",
+        "header of two lines",
+        "no header",
+        "names elsewhere",
+        "bars in cells",
+        "prose below a rule",
+    ],
 )
 def test_other_aligned_words_are_no_table(text):
     """A cell that is labelled wrongly is worse than one without a label."""
