@@ -213,11 +213,13 @@ _OTHER_WORDS = tuple(
 )
 
 # "When it boils, what …?" and "I have a kettle. How …?": what is asked comes last.
-_ASKS = "what|which|who|whom|whose|where|when|why|how"
+_ASKS = (
+    r"(?:(?:at|by|for|from|in|on|to|with) )?(?:what|which|who|whom|whose|where|when|why|how"
+    rf"|{_AUXILIARY}|is|was)\b"
+)
 _BEFORE = re.compile(
     r"\A(?:(?:when|if|while|once|after|before|because|since|where|unless|given)\b[^?.]{3,160}, "
-    rf"(?=(?:{_ASKS}|{_AUXILIARY}|is|was)\b)"
-    r"|[^?]{8,300}[.!;] (?=(?:[\w'’,-]{1,40} ){2,60}[\w'’-]{1,40}\?\Z))",
+    rf"(?={_ASKS})|[^?]{{8,300}}[.!;] (?={_ASKS}[^?]{{3,300}}\?\Z))",
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(r"(?:it|its|that|this|they|them|these|those|he|she)", re.IGNORECASE)

@@ -33,6 +33,7 @@ from esrag.verifying.drafts import to_evidence
         ("list", ["Who decides in the project? List the people."]),
         ("count", ["I broke the licence. How many days do I have?"]),
         ("yesno", ["If I lose my key, can I get a new one?"]),
+        ("definition", ["In U.S. tax law, what is residence?", "What does Dr. Fox call a lid?"]),
         ("time", ["When was it built, and what does it hold?"]),
         ("comparison", ["XBoard or WinBoard - on what systems does each one run?"]),
         ("comparison", ["What is the difference between PUT and POST?", "Is A better vs. B?"]),
