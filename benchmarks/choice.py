@@ -156,11 +156,11 @@ def fit(cases: Sequence[Case]) -> Matrix:
 
 
 def report(cases: Sequence[Case]) -> None:
-    """Print how often a right statement is the best, and among the best ten."""
+    """Print how often a right statement is the best, and among those that the reader gets."""
     fitted = [case for case in cases if case.split == "fitted"]
     weights = fit(fitted)
     names = dict.fromkeys(case.collection for case in cases)
-    print("| set | questions | best | among ten |\n| --- | --- | --- | --- |")
+    print(f"| set | questions | best | among {READ} |\n| --- | --- | --- | --- |")
     for name in names:
         told = [case for case in cases if case.collection == name and case.split == "reported"]
         if told:
