@@ -132,16 +132,13 @@ def _list_on_topic(
     asked: DocumentQuestion, context: Context, where: Filter | None
 ) -> Description | None:
     """Return one line per document with the topic in its name, then those that write about it."""
-    pairs = iter_documents(context.engine, where)
+    pairs = _iter_of_format(asked.format, context, where)
     titled = (pair for pair in pairs if has_in_name(asked.about, pair[0]))
     named = [*_entries(islice(titled, MAX_LISTED), context)]
     found, others = _find_on_topic(asked, context, where)
     known = {each.document.doc_id for each in named}
 
     entries = [*named, *(each for each in others if each.document.doc_id not in known)]
-    entries = [
-        each for each in entries if not asked.format or _has_format(each.document, asked.format)
-    ]
     if not entries:
         return None
     note = f"documents with {asked.about!r} in their name, or half of its words in a passage"
@@ -168,7 +165,9 @@ def _find_on_topic(
             score=scores[doc_id],
         )
         for doc_id, chunk in best.items()
-        if scores[doc_id] >= least and doc_id in documents
+        if scores[doc_id] >= least
+        and doc_id in documents
+        and (not asked.format or _has_format(documents[doc_id], asked.format))
     ]
     return found, sorted(entries, key=lambda entry: -entry.score)
 

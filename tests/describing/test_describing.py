@@ -84,6 +84,16 @@ def test_documents_are_found_by_their_names_too(kitchen):
         assert answer["route"] == "collection"
 
 
+def test_a_format_counts_before_the_number_of_documents_does(esrag, corpus):
+    """However many documents of other formats have the topic in their name."""
+    for number in range(21):
+        (corpus / f"a-stove-{number}.md").write_text(f"# Stove {number}\n\nIt is hot.")
+    (corpus / "stove.html").write_text("<html><body><h1>Warmth</h1><p>It is hot.</p></body>")
+    assert esrag("ingest", "docs").code == 0
+    asked = "Which HTML documents do you have about stoves?"
+    assert esrag("ask", asked, "--json").json["answer"] == "- Warmth (stove.html) [c1]"
+
+
 def test_pages_are_those_of_the_record(kitchen):
     """Or the answer says that there are none; "a brief" is no document."""
     answer = kitchen("ask", "How many pages does the Harbour Act have?", "--json").json
