@@ -67,7 +67,8 @@ def find_named(name: str, documents: Iterable[StoredDocument]) -> list[StoredDoc
 
 def has_in_name(topic: str, document: StoredDocument) -> bool:
     """Return whether title, id and file name of a document have every word of a topic."""
-    wanted, held = _read_words(topic), _read_names(document)
+    title, own, file = _read_names(document)
+    wanted, held = _read_words(topic), {**title, **own, **file}
     return bool(wanted) and all(_is_in(stem, word, held) for stem, word in wanted.items())
 
 
@@ -163,8 +164,7 @@ def file_name(document: StoredDocument) -> str:
 
 def _score(asked: Mapping[str, str], document: StoredDocument) -> float:
     """Return how much of the document's nearest name the words are, 0..1; 0 if one is missing."""
-    names = (document.title, document.doc_id, PurePath(document.source).name)
-    title, own, file = map(_read_words, names)
+    title, own, file = _read_names(document)
     held = {**title, **own, **file}
     wanted = asked.keys() - _KINDS or asked.keys()
     if not wanted or not all(_is_in(stem, asked[stem], held) for stem in wanted):
@@ -177,8 +177,10 @@ def _score(asked: Mapping[str, str], document: StoredDocument) -> float:
     return max(share, 1 / len(held)) if is_name else 0.0
 
 
-def _read_names(document: StoredDocument) -> dict[str, str]:
-    return _read_words(f"{document.title} {document.doc_id} {PurePath(document.source).name}")
+def _read_names(document: StoredDocument) -> tuple[dict[str, str], ...]:
+    """Return the words of a document's title, id and file name."""
+    names = (document.title, document.doc_id, PurePath(document.source).name)
+    return tuple(map(_read_words, names))
 
 
 def _is_in(stem: str, word: str, held: Mapping[str, str]) -> bool:

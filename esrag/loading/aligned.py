@@ -58,8 +58,9 @@ def find_aligned(lines: Sequence[str]) -> Iterator[Aligned]:
         header = _find_header(shown, (ruled, end) if ruled else body, free)
         if header is None or body[1] - body[0] < MIN_ROWS or _is_continued(shown, header):
             continue
-        edges = _read_rule(shown[ruled]) if ruled else _find_gutters(shown[body[0] : body[1]])
-        if rows := _read_table(shown[header], shown[body[0] : body[1]], edges):
+        rows_shown = shown[body[0] : body[1]]
+        columns = _read_rule(shown[ruled]) if ruled else _read_columns(rows_shown)
+        if rows := _read_table(shown[header], rows_shown, columns):
             yield Aligned(header, body[1], rows)
             free = body[1]
 
@@ -140,13 +141,12 @@ def _read_rule(rule: str) -> list[Extent]:
     return [found.span() for found in _DASHES.finditer(rule)]
 
 
-def _find_gutters(rows: Sequence[str]) -> list[Extent]:
+def _read_columns(rows: Sequence[str]) -> list[Extent]:
     """Return where the columns are: between stretches that are blank in each row."""
     width = max(map(len, rows))
     is_used = [False] * (width + MIN_GUTTER)
-    for row in rows:
-        for word in _WORD.finditer(row):
-            is_used[word.start() : word.end()] = [True] * len(word[0])
+    for word in _iter_words(rows):
+        is_used[word.start() : word.end()] = [True] * len(word[0])
 
     columns: list[Extent] = []
     for number in (n for n in range(width) if is_used[n]):

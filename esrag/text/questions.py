@@ -97,7 +97,8 @@ _ENUMERATES = re.compile(
     r"|various)\b|\b(?:in )?(?:what|which) order\b"
     r"|\bhow (?:is|are|was|were) (?!\w+ (?:is|are|from)\b)"
     r"|\bwhat(?:['’]s| is| are| was| were)(?: all)? (?:on|in|inside|among|part of)"
-    r" (?:the|my|our|this|an?)\b",
+    r" (?:the|my|our|this|an?)\b"
+    r"|(?:\A|[.?!] )(?:list|name|enumerate) (?:all|the|its)\b",
     re.IGNORECASE,
 )
 _YES_NO = re.compile(
@@ -116,7 +117,6 @@ _FIRST: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("time", _TIMES),
     ("count", _COUNTS),
     ("list", _ENUMERATES),
-    ("list", re.compile(r"(?:\A|[.?!] )(?:list|name|enumerate) (?:all|the|its)\b", re.IGNORECASE)),
 )
 _THEN: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("who", _WHO),
