@@ -1,7 +1,8 @@
 """Columns of a PDF: pdfium reads the cells of a row as words; here a mark separates the cells.
 
 A page has no tables, only words at places. Lines below each other whose words stand in the same
-columns, with gaps between these, are rows if they are under a caption or have several figures.
+columns, with gaps between these, are rows if they are under a caption or have several figures, or
+if at least three cells of each begin below those of a header.
 """
 
 import re
@@ -16,8 +17,13 @@ GAP = "\u241f"  # Unicode's picture of a separator; marks may be in the text of 
 MIN_GAP = 1.1  # heights of a letter, between two cells; justified words stand closer
 MIN_ROWS, MIN_CELLS = 2, 2
 MAX_CELLS = 40
+MAX_SHIFT = 2.5  # points, between the left ends of a column's cells
 MAX_HEADER = 12  # lines above the first row that may be its header, cell by cell
 MIN_FIGURES = 2  # in each of two rows of a table without a caption
+
+MIN_ALIGNED, MIN_ALIGNED_ROWS = 3, 3  # cells, and rows below the header, of a table without figures
+_NAME = re.compile(r"(?:\./)?[A-Za-z][\w .,/()%#-]{1,40}")  # of a column
+_FIGURES = re.compile(r"\d.{0,40}\d")
 
 _CAPTION = re.compile(r"Table [A-Z]?\d[\w.-]*[.:]?\s+\S")
 _CAPTION_LINES = 2  # of a caption
@@ -55,7 +61,46 @@ def find_gaps(page: Any, text: str) -> dict[int, tuple[int, str]]:
         columns = _columns(block)
         for line in [_header_above(lines[max(first - MAX_HEADER, 0) : first], columns), *block]:
             found |= _marks(line, columns)
+    for rows, joins in _aligned(lines):
+        if rows[0][0].end not in found and _has_names(text, rows[0]):
+            found |= joins
+            for row in rows:
+                found |= _marks(row, _columns(rows))
     return found
+
+
+def _aligned(lines: Sequence[_Line]) -> Iterator[tuple[list[_Line], dict[int, tuple[int, str]]]]:
+    """Yield runs of lines whose cells begin below each other, and what joins their last cells.
+
+    A line with nothing but more of the last cell belongs to the row above it.
+    """
+    rows: list[_Line] = []
+    joins: dict[int, tuple[int, str]] = {}
+    last = 0
+    for line in [*lines, []]:
+        if rows and _begin_alike(rows[0], line):
+            rows.append(line)
+        elif rows and _begin_alike(rows[0][-1:], line):
+            joins[last] = (line[0].start, " ")
+        else:
+            if len(rows) > MIN_ALIGNED_ROWS:
+                yield rows, joins
+            rows, joins = [line] if len(line) >= MIN_ALIGNED else [], {}
+        last = line[-1].end if line else 0
+
+
+def _begin_alike(upper: _Line, lower: _Line) -> bool:
+    """Return whether the cells of two lines begin below each other."""
+    return len(upper) == len(lower) and all(
+        abs(one.left - other.left) < MAX_SHIFT for one, other in zip(upper, lower, strict=True)
+    )
+
+
+def _has_names(text: str, header: _Line) -> bool:
+    """Return whether a line has names of columns: different ones, without more than a digit."""
+    names = [text[cell.start : cell.end] for cell in header]
+    is_named = all(_NAME.fullmatch(name) and not _FIGURES.search(name) for name in names)
+    return is_named and len({*names}) == len(names)
 
 
 def _marks(line: _Line, columns: Sequence[_Column]) -> dict[int, tuple[int, str]]:

@@ -10,6 +10,7 @@ from esrag.loading.concealed import remove_concealed
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.headers import MAX_COVERED, MAX_ROWS_COVERED, Cell, spread_cells
 from esrag.loading.layout import Layout, clean_title, join_lines
+from esrag.loading.layout_tables import unfold_layout_tables
 from esrag.loading.superscripts import separate_raised
 from esrag.records import Document, Source
 from esrag.text import normalise
@@ -38,10 +39,10 @@ _BLOCK = re.compile(  # the last six are trafilatura's
 _ROWS, _CELLS, _ITEMS = {"tr", "row"}, {"td", "th", "cell"}, {"li", "item"}
 _MAX_TERM = 80  # characters of what a definition list defines; more are a paragraph of their own
 _LISTS = {"dl", "list", "ol", "pre", "table", "ul"}
-# Of the words outside links, and of the headings. On the RFC series' own HTML trafilatura keeps
-# none of the headings, which are links there and so look like menus; on pages with menus it rightly
-# drops two or three.
-_MIN_KEPT, _MAX_HEADINGS_LOST = 0.5, 3
+# Of the words outside links, the headings and the rows. On the RFC series' own HTML trafilatura
+# keeps none of the headings, which are links there and so look like menus; on pages with menus it
+# rightly drops two or three, and boxes of facts. Of tables among quotations it keeps no row.
+_MIN_KEPT, _MAX_HEADINGS_LOST, _MAX_ROWS_LOST = 0.5, 3, 10
 # Characters of text. What trafilatura takes from a page with less is a guess, and starting it takes
 # longer than everything else that is done with such a page.
 _MIN_TO_SELECT = 250
@@ -136,11 +137,15 @@ def main_content(text: str, tree: Any) -> Any:
 
 
 def _loses_much(body: Any, kept: Any) -> bool:
-    """Return whether too few of a page's headings or words were kept."""
-    words, headings = _count(body)
-    kept_words, kept_headings = _count(kept)
-    lost = headings - kept_headings > max(_MAX_HEADINGS_LOST, (1 - _MIN_KEPT) * headings)
-    return lost or kept_words < _MIN_KEPT * words
+    """Return whether too few of a page's words, headings or rows were kept."""
+    words, *counted = _count(body)
+    kept_words, *kept_counted = _count(kept)
+    most_lost = (_MAX_HEADINGS_LOST, _MAX_ROWS_LOST)
+    lost = (
+        count - kept_count > max(most, (1 - _MIN_KEPT) * count)
+        for count, kept_count, most in zip(counted, kept_counted, most_lost, strict=True)
+    )
+    return any(lost) or kept_words < _MIN_KEPT * words
 
 
 def write_page(layout: Layout, tree: Any, *, keep_hidden: bool) -> None:
@@ -167,6 +172,7 @@ def _prepare(layout: Layout, tree: Any, *, keep_hidden: bool) -> bool:
         hidden = remove_concealed(tree)
     layout.leave_out(hidden)
 
+    is_unfolded = unfold_layout_tables(tree)
     raised = list(tree.iter("sup"))
     separate_raised(raised)
     etree.strip_tags(tree, "sup")
@@ -174,7 +180,7 @@ def _prepare(layout: Layout, tree: Any, *, keep_hidden: bool) -> bool:
     styled = [cell for cell in tree.iter("td", "th") if cell.find(".//span") is not None]
     for cell in styled:
         etree.strip_tags(cell, "span")
-    return bool(hidden or raised or styled)
+    return bool(hidden or is_unfolded or raised or styled)
 
 
 def body_of(tree: Any) -> Any:
@@ -214,15 +220,16 @@ def _walk(root: Any) -> Iterator[tuple[str, Any]]:
             yield "end", element  # a comment has a tail too
 
 
-def _count(root: Any) -> tuple[int, int]:
-    """Return the number of words outside links, and the number of headings."""
-    words = headings = links = 0
+def _count(root: Any) -> tuple[int, int, int]:
+    """Return the number of words outside links, of headings, and of rows."""
+    words = headings = rows = links = 0
     for event, element in _walk(root):
         links += {"start": 1, "end": -1}.get(event, 0) if element.tag in ("a", "ref") else 0
         piece = element.text if event == "start" else element.tail
         words += len(piece.split()) if piece and not links else 0
         headings += event == "start" and bool(_level(element))
-    return words, headings
+        rows += event == "start" and element.tag in _ROWS
+    return words, headings, rows
 
 
 def _is(element: Any, tags: re.Pattern[str]) -> bool:

@@ -3,6 +3,7 @@
 from io import BytesIO
 
 import openpyxl
+import pytest
 from fpdf import FPDF
 
 from esrag.evidence.statements import lines
@@ -220,3 +221,39 @@ def test_figures_of_a_pdf_need_no_caption(load_one):
         [(20, "2"), (30, "Keys"), (150, "7")],
     ]
     assert "|" not in load_one("a.pdf", pdf(*contents)).text
+
+
+FILES = (
+    [(20, "The program writes these files, each with an extension of its own:")],
+    [(20, "Extension"), (60, "default name"), (110, "content")],
+    [(20, ".dist"), (60, "outdist"), (110, "distances of all pairs")],
+    [(20, ".tree"), (60, "outtree"), (110, "trees, in the order")],
+    [(110, "of their weights")],
+    [(20, ".eps"), (60, "outlm"), (110, "a graphics file")],
+    [(20, "They are described below.")],
+)
+
+
+def test_words_of_a_pdf_below_names_of_columns_are_a_table(load_one):
+    """What goes on below the last cell belongs to its row."""
+    text = load_one("a.pdf", pdf(*FILES)).text
+    table = (
+        "Extension | default name | content\n.dist | outdist | distances of all pairs\n"
+        ".tree | outtree | trees, in the order of their weights\n.eps | outlm | a graphics file"
+    )
+    assert text.split("\n\n")[1:] == [table, "They are described below."]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("render", "-jpeg", "JPEG"), ("render", "-png", "PNG"), ("render", "-sgi", "an image")],
+        [("Kiel", "Kiel", "a port"), ("Oslo", "a port", "Oslo"), ("Bergen", "a port", "North")],
+        [("STK600", "socket", "ATtiny11"), ("STK601", "socket", "ATtiny12"), ("STK6", "x", "AT")],
+    ],
+    ids=["a command", "twice the same name", "figures"],
+)
+def test_words_of_a_pdf_without_names_of_columns_are_no_table(load_one, rows):
+    """The first line would be read as a header that it is not."""
+    lines = [list(zip((20, 60, 110), row, strict=True)) for row in [*rows, rows[-1]]]
+    assert "|" not in load_one("a.pdf", pdf(*lines)).text
