@@ -10,6 +10,7 @@ from esrag.evidence import Statement, find_best
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.counts import lacks_asked_number
 from esrag.evidence.labels import DATES, find_labels
+from esrag.evidence.named_rows import find_unnamed
 from esrag.evidence.statements import lines, to_line
 from esrag.evidence.tables import NONE, Row, is_figure
 from esrag.records import Evidence
@@ -113,6 +114,8 @@ def answer_cells(
     sides = read_sides(question)
     rows = [row for item in evidence for row in _candidates(question, item, asked, sides)]
     rows = [row for row in rows if (row.key, row.text) in known or len(row.text) > MAX_CHARACTERS]
+    unnamed = find_unnamed(question, [_name_cells(row) for row in rows])
+    rows = [row for row in rows if _name_cells(row) not in unnamed]
     best = find_best(statements)
     named = [row for row in rows if _is_named(row)]
     own = next((row for row in rows if best and row.text == best.text), None)
@@ -133,6 +136,10 @@ def answer_cells(
         for row, (_, text) in zip(chosen, found, strict=True)
     )
     return Cells(found, "row" if is_shared else "")
+
+
+def _name_cells(row: _Candidate) -> tuple[str, str, tuple[str, ...]]:
+    return row.key, row.text, tuple(cell for _, cell in row.row.cells)
 
 
 def _loses_number(

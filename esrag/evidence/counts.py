@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from esrag.evidence import Statement, find_best
+from esrag.evidence.named_rows import find_unnamed
 from esrag.text.figures import numbers, to_figures, uses
 from esrag.text.questions import read_question
 from esrag.text.terms import MONTHS, find_years, gives_other_years, terms
@@ -142,6 +143,17 @@ def prefer_years(question: str, statements: Sequence[Statement]) -> tuple[Statem
         )
 
     return _prefer(statements, lambda each: not is_of_others(each))
+
+
+def prefer_named_rows(question: str, statements: Sequence[Statement]) -> tuple[Statement, ...]:
+    """Return the statements, rows moved behind if the question names another of their passage."""
+    rows = {
+        each: (each.key, each.text, tuple(each.source.strip("| ").split("|")))
+        for each in statements
+        if "|" in each.source
+    }
+    unnamed = find_unnamed(question, [*rows.values()])
+    return _prefer(statements, lambda each: rows.get(each) not in unnamed)
 
 
 def _prefer(

@@ -11,7 +11,7 @@ from operator import itemgetter
 from esrag.citations import MARKERS
 from esrag.evidence import Statement
 from esrag.evidence.asked import find_below
-from esrag.evidence.counts import prefer_numbers, prefer_years
+from esrag.evidence.counts import prefer_named_rows, prefer_numbers, prefer_years
 from esrag.evidence.fits import Read, Stated, score
 from esrag.evidence.labels import drop_other_members
 from esrag.evidence.quantities import drop_other_quantities
@@ -104,6 +104,7 @@ def statements(
     below = find_below(question, all_said)
     scored = score(Stated(question, evidence, found), read)
     scored = prefer_years(question, prefer_numbers(question, scored))
+    scored = prefer_named_rows(question, scored)
     return tuple(
         replace(each, fit=round(BELOW + (1 - BELOW) * each.fit, 6)) if each.order in below else each
         for each in scored

@@ -1,0 +1,58 @@
+"""Rows that a question names with a whole cell, among those of the same passage."""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+
+from esrag.evidence.tables import is_figure
+
+MIN_NAME = 4  # characters
+_WORD = re.compile(r"[^\W_]+(?:[-_.+/#]+[^\W_]+)*")
+_NAME = re.compile(r"[A-Z\d_]")  # in a word that is one, such as MongoDB
+
+Row = tuple[str, str, tuple[str, ...]]  # the key of its passage, its text, and its cells
+
+
+def find_unnamed(question: str, rows: Sequence[Row]) -> frozenset[Row]:
+    """Return the rows without a cell that the question has, where another of the passage has one.
+
+    A name within a longer one, such as "Oblique" within "Reverse Oblique", is no name, nor is a
+    single word in small letters, or what the caption of the row has.
+
+    >>> rows = [("c1", "Text file", ("Text file", "a")), ("c1", "Mongodb", ("Mongodb", "b"))]
+    >>> [text for _, text, _ in find_unnamed("Which file logs to MongoDB?", rows)]
+    ['Text file']
+    """
+    asked = _normalise(question)
+    single = {_normalise(word) for word in _WORD.findall(question) if not _NAME.search(word)}
+    names = {row: _find_names(asked, row) - single for row in rows}
+    told = defaultdict[str, set[str]](set)
+    for (key, *_), found in names.items():
+        told[key] |= found
+    whole = {
+        key: {name for name in found if not _is_within(name, found)} for key, found in told.items()
+    }
+    return frozenset(
+        row for row, found in names.items() if whole[row[0]] and found.isdisjoint(whole[row[0]])
+    )
+
+
+def _find_names(asked: str, row: Row) -> set[str]:
+    _, text, cells = row
+    before, follows, _ = text.partition(f": {cells[0].strip()}")
+    caption = _normalise(before if follows else "")
+    names = {_normalise(cell) for cell in cells if not is_figure(cell)}
+    return {
+        name
+        for name in names
+        if len(name.strip()) >= MIN_NAME and name in asked and name not in caption
+    }
+
+
+def _is_within(name: str, others: set[str]) -> bool:
+    return any(name in other and name != other for other in others)
+
+
+def _normalise(text: str) -> str:
+    """Return the words of a text in lower case, with a space on either side of each."""
+    return f" {' '.join(_WORD.findall(text.casefold()))} "

@@ -1,0 +1,42 @@
+"""Rows that a question names with a whole cell go before the others of their table."""
+
+from esrag.evidence.cells import answer_cells
+from esrag.evidence.statements import statements
+from esrag.records import Chunk, Evidence
+
+FILES = """These are loggers:
+
+Type | Name | Module
+XML file | w1xml | libw1xml.so
+Mongodb | w1mongo | libw1mongo.so
+Text file | w1file | libw1file.so"""
+OUTPUT = """Extension | default name | content
+.puzzle | outfile | the report of the puzzle
+.dist | outdist | ML distances"""
+
+
+def passage(text):
+    return (Evidence("c1", Chunk("d::p0001::c001", "d", 0, 0, len(text), 1, 1, text), 1.0),)
+
+
+def test_the_row_with_the_name_is_the_best():
+    """Words such as "file" may be in more cells of the others."""
+    question = "Which file is the shared library for logging into MongoDB?"
+    found = statements(question, passage(FILES))
+    assert max(found, key=lambda each: each.fit).source == "Mongodb | w1mongo | libw1mongo.so"
+
+
+def test_the_cell_is_taken_from_the_row_with_the_name():
+    """Another row's label may have a word of the question."""
+    question = "What is TREE-PUZZLE's default name of the output for the ML distances?"
+    evidence = passage(OUTPUT)
+    cells = answer_cells(question, evidence, statements(question, evidence))
+    assert [text.partition(";")[0] for _, text in cells.found] == [".dist, default name: outdist"]
+
+
+def test_a_name_in_the_caption_names_no_row():
+    """All rows are about it."""
+    text = "The minor scale and its modes:\n\nGrade | Name\nI | Minor scale\nV | Phrygian dominant"
+    question = "Which mode is on grade V of the minor scale, the dominant?"
+    found = statements(question, passage(text))
+    assert max(found, key=lambda each: each.fit).source == "V | Phrygian dominant"
