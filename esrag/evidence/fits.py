@@ -15,7 +15,7 @@ from esrag.evidence.features import NAMES, Scores, measure
 from esrag.evidence.sides import find_begun, find_common, turn
 from esrag.evidence.weights import OFFSET, WEIGHTS
 from esrag.records import Chunk, Evidence
-from esrag.text.questions import read_sides
+from esrag.text.questions import find_core, read_sides
 from esrag.text.terms import terms
 
 # How many statements the reader gets. Of 292 questions about documents, 238 answers were good with
@@ -75,7 +75,9 @@ def score(stated: Stated, read: Read | None = None) -> tuple[Statement, ...]:
 def _read_best(stated: Stated, fits: Scores, read: Read, defines: npt.NDArray[np.bool_]) -> Scores:
     """Return the reader's scores of the best statements, and NaN for the others.
 
-    It also gets the best definitions, and the best about each side of a comparison.
+    It also gets the best definitions, and the best about each side of a comparison. It reads them
+    for the core of the question, too: "In curling, what is a crampit?" is nothing like the short
+    questions that it was trained with.
     """
     chunks = {item.key: item.chunk for item in stated.evidence}
     ranked = np.argsort(-fits, kind="stable")
@@ -83,8 +85,11 @@ def _read_best(stated: Stated, fits: Scores, read: Read, defines: npt.NDArray[np
     best = [*dict.fromkeys([*ranked[:READ], *ranked[defines[ranked]][:READ_DEFINING], *compared])]
     found = [stated.statements[n] for n in best]
 
+    texts = [with_headings(one, chunks[one.key]) for one in found]
     readings = np.full(len(fits), np.nan)
-    readings[best] = read(stated.question, [with_headings(one, chunks[one.key]) for one in found])
+    readings[best] = read(stated.question, texts)
+    if (core := find_core(stated.question)) != stated.question:
+        readings[best] = np.maximum(readings[best], read(core, texts))
     return readings.round(4)
 
 

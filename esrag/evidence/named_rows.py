@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from esrag.evidence.tables import is_figure
+from esrag.text.questions import read_sides
 
 MIN_NAME = 4  # characters
 _WORD = re.compile(r"[^\W_]+(?:[-_.+/#]+[^\W_]+)*")
@@ -23,6 +24,9 @@ def find_unnamed(question: str, rows: Sequence[Row]) -> frozenset[Row]:
     >>> [text for _, text, _ in find_unnamed("Which file logs to MongoDB?", rows)]
     ['Text file']
     """
+    if read_sides(question):
+        return frozenset()  # a comparison is about several rows
+
     asked = _normalise(question)
     single = {_normalise(word) for word in _WORD.findall(question) if not _NAME.search(word)}
     names = {row: _find_names(asked, row) - single for row in rows}

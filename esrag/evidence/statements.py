@@ -15,6 +15,7 @@ from esrag.evidence.counts import prefer_named_rows, prefer_numbers, prefer_year
 from esrag.evidence.fits import Read, Stated, score
 from esrag.evidence.labels import drop_other_members
 from esrag.evidence.quantities import drop_other_quantities
+from esrag.evidence.shown import drop_fences, find_end_of_shown
 from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows, parse_named_row
 from esrag.records import Chunk, Evidence
 from esrag.text import ASKED, ITEM, block_spans, drop_number, sentence_spans
@@ -47,6 +48,7 @@ _LEADERS = re.compile(r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}[\divxlc]{1,6}\s*(?:$|[A
 _FIELD = re.compile(r"\A[A-Z][\w-]{1,20}: +(?=\S)")  # "Title: A File"
 _WORD = re.compile(r"[^\W\d_]{3}")  # without one it is a listing of bytes, say
 _DATED = re.compile(r"v?\d\S* (?:19|20)\d\d-[01]\d-[0-3]\d")  # the date of a version
+_ASSIGNED = re.compile(r"(?:[\w.-]{1,40} ){0,2}[\w.-]{2,60} ?= ?\S{1,60}")  # a setting's value
 _EMPTY = re.compile(r"\A[A-Z][\w-]{1,20}:\s*\Z")
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
 _NOTES = re.compile(r"\A(?:\[\d{1,3}\])+\s+(?=[A-Z])")  # of the sentence before
@@ -63,6 +65,13 @@ _REPLY = re.compile(r"\AA(?:nswer)?[:.]\s+")
 _CITES = re.compile(r"(?:but )?(?:see|cf\.|accord|compare)[ ,].{1,120} v\. ", re.IGNORECASE)
 _REFERENCE = re.compile(r"\^ (?:[a-z] ){0,9}[\"“A-Z]")  # in a list of sources: "^ Young, Emma."
 _PAGE = re.compile(r"\[Page(?: \d+)?\]\W*\Z")  # at the foot of a memo's page
+# Words with the pages that they are on, in an index: "keys, 7 library, 3 locks, 3, 7".
+_INDEXED = re.compile(r"[\w)], \d{1,4}(?:(?:, |[-–])\d{1,4}){0,9} (?=[^\W\d])")
+_MIN_INDEXED = 6
+# What only says that something will be said.
+_PROMISES = re.compile(
+    r"In this \w{1,20},? (?:you|we)(?:['’]ll| will)\b|This \w{1,20} (?:shows|teaches) you\b"
+)
 _CLOSERS = "\"'”’)"
 # Questions that ask for more than yes or no.
 _ASKS_MORE = re.compile(r"\s*(?:what|how|which|who|whom|whose|when|where|why)\b", re.IGNORECASE)
@@ -114,11 +123,13 @@ def statements(
 def _can_be_quoted(text: str) -> bool:
     """Return whether a text is neither a heading, nor a page number, nor too long.
 
-    >>> [_can_be_quoted(text) for text in ("It is old.", "Page 7", "2.7.9 2014-12-10")]
-    [True, False, True]
+    >>> texts = "It is old.", "Page 7", "2.7.9 2014-12-10", "max_size=7"
+    >>> [_can_be_quoted(text) for text in texts]
+    [True, False, True, True]
     """
     is_said = len(text.split()) >= MIN_QUOTE_WORDS and _WORD.search(text)
-    return len(text) <= MAX_CHARACTERS and bool(is_said or _DATED.fullmatch(text))
+    is_value = _DATED.fullmatch(text) or _ASSIGNED.fullmatch(text)
+    return len(text) <= MAX_CHARACTERS and bool(is_said or is_value)
 
 
 def _found(evidence: Sequence[Evidence]) -> list[Statement]:
@@ -196,6 +207,8 @@ def _drop_empty(question: str, found: Sequence[Statement]) -> list[Statement]:
             or _PAGE.search(each.text)
             or _CITES.match(each.text)
             or _REFERENCE.match(each.text)
+            or _PROMISES.match(each.text)
+            or len(_INDEXED.findall(each.text)) >= _MIN_INDEXED
             or (each.is_headed and not is_list_asked)
             or Counter(terms(to_figures(_FIELD.sub("", each.text)))) <= known
         )
@@ -241,7 +254,7 @@ def to_line(text: str) -> str:
     >>> to_line("- It boils\nin three minutes [c4]."), to_line("[24][25] It is hot.")
     ('It boils in three minutes (c4).', 'It is hot.')
     """
-    return _join_lines(_NOTES.sub("", _BULLET.sub("", text)))
+    return _join_lines(drop_fences(_NOTES.sub("", _BULLET.sub("", text))))
 
 
 def _join_lines(text: str) -> str:
@@ -382,6 +395,7 @@ def _joined(text: str) -> Iterator[tuple[int, int]]:
         end = items.get(start, end)
         if number + 1 < len(spans) and _is_defined(text, start, end, spans[number + 1]):
             end = spans[number + 1][1]
+        end = find_end_of_shown(text, start, end)
         yield from _split_fields(text, start, end)
         while number < len(spans) and spans[number][0] < end:
             number += 1

@@ -30,6 +30,7 @@ _MEASURES = (
     r"|latency|frequency|interval|factor|bandwidth|throughput|dimensions?|version(?! control))"
 )
 _UNITS = "bit|byte|character|day|dollar|hour|minute|month|page|percent|second|space|week|word|year"
+_DOES = "add|change|decrease|disable|enable|increase|limit|reduce|remove|reset|restore|set|use"
 _COUNTS = re.compile(
     r"\bhow (?:many|much|long|large|big|far|wide|high|old|often|fast|short|tall|heavy|deep|strong"
     r"|thick|full|late|early|frequently|soon|small|low|great|close|loud|hot|cold|quickly|slowly)\b"
@@ -42,7 +43,8 @@ _COUNTS = re.compile(
     r"|\bwhat (?:should|must|can|is|are)\b[^?]{1,80}\bset to\b"
     r"|\bhow (?!(?:can|could|did|do|does|is|are|may|must|should|to|was|were|will|would)\b)"
     r"(?:\w+ ){1,2}(?:may|can|must|should|is|are|was|were|do|does)\b(?!.*\bto\b)"
-    rf"|\A(?:[\w.'-]{{1,40}} ){{1,8}}(?:{_MEASURES}|{_UNITS})s?\Z",  # keywords alone
+    # keywords alone
+    rf"|\A(?!.*\b(?:{_DOES})\b)(?:[\w.'-]{{1,40}} ){{1,8}}(?:{_MEASURES}|{_UNITS})s?\Z",
     re.IGNORECASE,
 )
 _TIMES = re.compile(
@@ -130,6 +132,12 @@ _ARTICLE = re.compile(r"\A(?:an?|the)\s", re.IGNORECASE)
 _OF_ANOTHER = re.compile(
     r"['’]s?\s|\b(?:used|spent|meant|worth|made|done|called|supposed|allowed|required|not|and|or)\b"
     r"|\d"
+)
+# "What are users of it allowed to do?", "What is the code for a square?"
+_VALUE = re.compile(
+    r"\b(?:able|allowed|entitled|expected|obliged|permitted|required|supposed) to\b"
+    r"|\A[^?,]{1,60} for (?:an?|each|every) ",
+    re.IGNORECASE,
 )
 _AROUND = " \"'“”?.!"
 _MEANS = re.compile(
@@ -222,6 +230,22 @@ _BEFORE = re.compile(
     rf"(?={_ASKS})|[^?]{{8,300}}[.!;] (?={_ASKS}[^?]{{3,300}}\?\Z))",
     re.IGNORECASE,
 )
+# "In FIPS 203, what …?", "…, according to the guide?", "…, like a barge?": where, or an example.
+_FRAME = re.compile(
+    rf"\A(?:according to|as per|at|by|for|in|on|under|with) [^?,]{{2,80}}, (?={_ASKS})",
+    re.IGNORECASE,
+)
+_ADDED = re.compile(
+    r",? (?:according to|as (?:defined|described|given|listed|stated|used)|e\.g\.|like|such as)"
+    r" [^?]{2,80}\?\Z|, (?:by|in|per|within) [^?,]{2,60}\?\Z|\s\([^()?]{2,80}\)(?=\?\Z)",
+    re.IGNORECASE,
+)
+_REFERS = re.compile(
+    r"\b(?:each|he|hers?|him|his|its?|ones?|she|that one|theirs?|them|these|they|this|those)\b",
+    re.IGNORECASE,
+)
+_MIN_CORE = 4  # words
+
 _PRONOUN = re.compile(r"(?:it|its|that|this|they|them|these|those|he|she)", re.IGNORECASE)
 
 _MAX_READ = 500  # characters of a question
@@ -261,6 +285,21 @@ def read_question(question: str) -> Asked:
     return Asked(next((kind for kind, pattern in _THEN if pattern.search(question)), "other"))
 
 
+def find_core(question: str) -> str:
+    """Return a question without what it says of its circumstances, if the rest stands by itself.
+
+    >>> find_core("In curling, what is a crampit, according to the book?")
+    'What is a crampit?'
+    >>> find_core("I have a kettle. How long does it boil?")
+    'I have a kettle. How long does it boil?'
+    """
+    said = _shorten(question)
+    core = _ADDED.sub("?", _FRAME.sub("", _BEFORE.sub("", said)))
+    if core == said or len(core.split()) < _MIN_CORE or _REFERS.search(core):
+        return question
+    return core[:1].upper() + core[1:]
+
+
 def find_other_words(question: str) -> dict[str, str]:
     """Return what documents may say instead of words of a question, by these.
 
@@ -289,7 +328,9 @@ def _subject(question: str) -> str:
         return _cut(next(filter(None, found.groups())))
     if not (found := _DEFINES.match(question)):
         return ""
-    subject = _cut(question[found.end() :])
+    if _VALUE.search(rest := question[found.end() :]):
+        return ""
+    subject = _cut(rest)
     is_named = 0 < len(subject.split()) <= _MAX_SUBJECT and not _OF_ANOTHER.search(subject)
     is_named = is_named and not _PRONOUN.fullmatch(subject)
     return subject if is_named else ""

@@ -62,6 +62,19 @@ def test_the_reader_gets_the_best_statements_and_moves_their_fits():
     assert all(one.fit <= worst for one in found if one.reading is None)
 
 
+def test_the_reader_also_reads_for_the_core_of_a_question():
+    """The better of both scores counts."""
+    asked = []
+
+    def read(question, texts):
+        asked.append(question)
+        return np.array([1.0 if question == QUESTION else -2.0] * len(texts))
+
+    found = statements(f"In the shop, {QUESTION[0].lower()}{QUESTION[1:]}", evidence(FITTING), read)
+    assert asked == [f"In the shop, {QUESTION[0].lower()}{QUESTION[1:]}", QUESTION]
+    assert {one.reading for one in found} == {1.0}
+
+
 def test_the_reader_is_told_title_and_headings():
     """Each once, before the statement; a heading is cut."""
     (item,) = evidence(["The cable is 80 cm long."], closeness=(0.6,))

@@ -3,7 +3,7 @@
 import pytest
 
 from esrag.evidence.statements import statements
-from esrag.text.questions import read_question, read_sides
+from esrag.text.questions import find_core, read_question, read_sides
 from esrag.verifying.drafts import to_evidence
 
 
@@ -55,6 +55,8 @@ from esrag.verifying.drafts import to_evidence
         ("list", ["What is on the list for the market?", "What's in this box?"]),
         ("list", ["Which lamps can I compare it against?", "What has to be set up for it?"]),
         ("other", ["What happens when two programs write?", "What makes a lamp burn?"]),
+        ("list", ["What are maintainers of the project allowed to do?"]),
+        ("other", ["What is the code for a reverse slant?", "sudoers restore old dump size"]),
         ("other", ["session secret renewal", "x", "Wie hoch ist der Turm?", "?"]),
     ],
 )
@@ -137,3 +139,24 @@ def test_the_statement_that_fits_best(question, text, expected):
     """It has what the question asks for."""
     found = statements(question, to_evidence([text]))
     assert max(found, key=lambda one: one.fit).text.startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("question", "core"),
+    [
+        ("In curling, what is a crampit?", "What is a crampit?"),
+        ("What is a late model, like ColBERT or ColPali?", "What is a late model?"),
+        ("How much did it cost in 2020, according to the guide?", None),
+        ("What did a lamp cost in 2020, according to the guide?", "What did a lamp cost in 2020?"),
+        (
+            "I want a lamp. Which lamp should I buy for a ship?",
+            "Which lamp should I buy for a ship?",
+        ),
+        ("Which port does it use, 80 or 443?", None),
+        ("What is a lamp?", None),
+        ("By Monday, who won?", None),
+    ],
+)
+def test_the_core_of_a_question(question, core):
+    """Without circumstances and examples, where the rest stands by itself."""
+    assert find_core(question) == (core or question)
