@@ -9,8 +9,8 @@ from esrag.loading.bold import mark_headings
 from esrag.loading.concealed import remove_concealed
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.headers import MAX_COVERED, MAX_ROWS_COVERED, Cell, spread_cells
+from esrag.loading.html_tables import simplify_cells, unfold_layout_tables
 from esrag.loading.layout import Layout, clean_title, join_lines
-from esrag.loading.layout_tables import unfold_layout_tables
 from esrag.loading.superscripts import separate_raised
 from esrag.records import Document, Source
 from esrag.text import normalise
@@ -160,7 +160,7 @@ def _prepare(layout: Layout, tree: Any, *, keep_hidden: bool) -> bool:
     Return whether the page changed.
 
     The `sup` elements go: what trafilatura gives of a short page has each of them on a line of its
-    own. So do the `span` elements of tables, whose text trafilatura may lose.
+    own.
     """
     from lxml import etree
 
@@ -177,10 +177,8 @@ def _prepare(layout: Layout, tree: Any, *, keep_hidden: bool) -> bool:
     separate_raised(raised)
     etree.strip_tags(tree, "sup")
 
-    styled = [cell for cell in tree.iter("td", "th") if cell.find(".//span") is not None]
-    for cell in styled:
-        etree.strip_tags(cell, "span")
-    return bool(hidden or is_unfolded or raised or styled)
+    is_simplified = simplify_cells(tree, _HIDDEN.pattern.split("|"))
+    return bool(hidden or is_unfolded or raised or is_simplified)
 
 
 def body_of(tree: Any) -> Any:

@@ -32,6 +32,14 @@ def test_a_message_in_boxes_has_paragraphs_and_a_table(load_one):
     assert text == "Your order\n\nIt is on its way.\n\nAction | Key\nPalm mute | P"
 
 
+def test_a_note_in_a_box_has_paragraphs(load_one):
+    """It is a row alone, with a sign beside the text."""
+    note = "<tr><td>Note</td><td><p>Ignore the error.</p><p>Then go on.</p></td></tr>"
+    assert load_one("a.html", page(f"<table>{note}</table>")).text == (
+        "Note\n\nIgnore the error.\n\nThen go on."
+    )
+
+
 def test_a_title_in_its_own_row_stays_in_the_table(load_one):
     """A cell with nothing but a heading is that of a table with data."""
     title = "<tr><td colspan=2><h4>General keys</h4></td></tr>"
@@ -48,6 +56,35 @@ def test_tables_among_quotations_are_kept(load_one):
     words = "The manual tells of all the keys. " * 20
     text = load_one("a.html", page(f"<h1>Keys</h1><p>{words}</p><table>{rows}</table>")).text
     assert "\n7 | Key 7\n" in text
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "<center>12 <a href='x'>file</a></center>",
+        "<a href='x'>12</a> file",
+        "<ul><li>12</li><li>file</li></ul>",
+        "<label>12</label> <time>file</time>",
+        "<div><p>1<b>2</b></p><p>file<script>x</script></p></div>",
+    ],
+    ids=["centred", "a link", "a list", "a label and a time", "paragraphs"],
+)
+def test_what_a_cell_holds_is_text(load_one, cell):
+    """trafilatura would lose these cells, and the rows with them."""
+    rows = "".join(f"<tr><td>Model {n}</td><td>{cell}</td></tr>" for n in range(6))
+    words = "The manual tells of all the models. " * 20
+    table = f"<table><tr><th>Name</th><th>Degree</th></tr>{rows}</table>"
+    text = load_one("a.html", page(f"<h1>Models</h1><p>{words}</p>{table}<p>{words}</p>")).text
+    assert "\nModel 3 | 12 file\n" in text
+
+
+def test_a_table_of_links_is_a_menu(load_one):
+    """It is left out, as other navigation is."""
+    cell = "<td><a href='a.html'>Chapter on the models</a></td>"
+    links = f"<tr>{cell * 2}</tr>" * 9
+    words = "The manual tells of all the models. " * 20
+    text = load_one("a.html", page(f"<table>{links}</table><h1>Models</h1><p>{words}</p>")).text
+    assert "Chapter" not in text
 
 
 def test_ten_thousand_tables_within_each_other_are_no_crash(load):
