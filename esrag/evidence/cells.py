@@ -10,7 +10,7 @@ from esrag.evidence import Statement, find_best
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.counts import lacks_asked_number
 from esrag.evidence.labels import DATES, find_labels
-from esrag.evidence.named_rows import find_unnamed
+from esrag.evidence.named_rows import find_unnamed, is_asked_for
 from esrag.evidence.statements import lines, to_line
 from esrag.evidence.tables import NONE, Row, is_figure
 from esrag.records import Evidence
@@ -104,28 +104,29 @@ def answer_cells(
     """Return the cells that answer the question.
 
     Only rows that are among the statements count, or are too long to be one. The question has to
-    have the whole label of a row and words of a header. Otherwise the best statement counts if it
-    is a row, or a row of its table with a better label.
+    have the whole label of a row and words of a header, or ask for a column and name another cell
+    of the row. Otherwise the best statement counts if it is a row, or a row of its table with a
+    better label.
     """
     if _ASKS_FOR_MORE.match(question) or not any("|" in item.chunk.text for item in evidence):
         return NO_CELLS
 
-    asked, known = _asked(question), {(each.key, each.text) for each in statements}
-    sides = read_sides(question)
+    asked, sides = _asked(question), read_sides(question)
     rows = [row for item in evidence for row in _candidates(question, item, asked, sides)]
-    rows = [row for row in rows if (row.key, row.text) in known or len(row.text) > MAX_CHARACTERS]
-    unnamed = find_unnamed(question, [_name_cells(row) for row in rows])
-    rows = [row for row in rows if _name_cells(row) not in unnamed]
+    rows = _drop_unnamed(question, _keep_known(rows, statements))
     best = find_best(statements)
     named = [row for row in rows if _is_named(row)]
     own = next((row for row in rows if best and row.text == best.text), None)
     by_name = _best([row for row in named if not row.unasked] or named)
-    chosen = by_name or _best_of_number(question, rows, best) or _best_of_table(rows, own)
+    by_other = [] if by_name else _find_asked_for(question, rows)
+    chosen = (
+        by_name or by_other or _best_of_number(question, rows, best) or _best_of_table(rows, own)
+    )
 
     found = tuple((row.key, _pick(row.asked, row.row, sides) or "") for row in chosen)
     is_told = all(len(list(sentences(text))) == 1 for _, text in found)
     if not (found and is_told) or _loses_number(question, found, chosen):
-        return _whole_row(by_name, own)
+        return _whole_row(by_name or by_other, own)
     said = {word for _, text in found for word in _terms(text)}
     if any(said.isdisjoint(side) for side in sides):
         return NO_CELLS  # of one thing only, where two are compared
@@ -136,6 +137,26 @@ def answer_cells(
         for row, (_, text) in zip(chosen, found, strict=True)
     )
     return Cells(found, "row" if is_shared else "")
+
+
+def _keep_known(rows: Sequence[_Candidate], statements: Sequence[Statement]) -> list[_Candidate]:
+    known = {(each.key, each.text) for each in statements}
+    return [row for row in rows if (row.key, row.text) in known or len(row.text) > MAX_CHARACTERS]
+
+
+def _drop_unnamed(question: str, rows: Sequence[_Candidate]) -> list[_Candidate]:
+    unnamed = find_unnamed(question, [_name_cells(row) for row in rows])
+    return [row for row in rows if _name_cells(row) not in unnamed]
+
+
+def _find_asked_for(question: str, rows: Sequence[_Candidate]) -> list[_Candidate]:
+    """Return the row that a question names with another cell than it asks for, if it is one."""
+    found = {
+        row.row: row
+        for row in rows
+        if is_asked_for(question, _name_cells(row), [header for header, _ in row.row.cells])
+    }
+    return [*found.values()] if len(found) == 1 else []
 
 
 def _name_cells(row: _Candidate) -> tuple[str, str, tuple[str, ...]]:

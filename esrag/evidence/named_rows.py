@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 from esrag.evidence.tables import is_figure
 from esrag.text.questions import read_sides
+from esrag.text.terms import terms
 
 MIN_NAME = 4  # characters
 _WORD = re.compile(r"[^\W_]+(?:[-_.+/#]+[^\W_]+)*")
+_SMALL = frozenset(("a", "an", "and", "of", "or", "the"))
+_ASKED = re.compile(r"\b(?:what|which) ([\w-]{1,40}(?: [\w-]{1,40})?)", re.IGNORECASE)
 _NAME = re.compile(r"[A-Z\d_]")  # in a word that is one, such as MongoDB
 
 Row = tuple[str, str, tuple[str, ...]]  # the key of its passage, its text, and its cells
@@ -27,9 +30,7 @@ def find_unnamed(question: str, rows: Sequence[Row]) -> frozenset[Row]:
     if read_sides(question):
         return frozenset()  # a comparison is about several rows
 
-    asked = _normalise(question)
-    single = {_normalise(word) for word in _WORD.findall(question) if not _NAME.search(word)}
-    names = {row: _find_names(asked, row) - single for row in rows}
+    names = {row: _find_names(question, row) for row in rows}
     told = defaultdict[str, set[str]](set)
     for (key, *_), found in names.items():
         told[key] |= found
@@ -41,14 +42,31 @@ def find_unnamed(question: str, rows: Sequence[Row]) -> frozenset[Row]:
     )
 
 
-def _find_names(asked: str, row: Row) -> set[str]:
+def is_asked_for(question: str, row: Row, headers: Sequence[str]) -> bool:
+    """Return whether a question asks for a column, and names the row with a cell of another.
+
+    >>> row = ("c1", "y, Function: Gravity on / off", ("y", "Gravity on / off"))
+    >>> is_asked_for("Which key turns gravity on or off?", row, ["Key", "Function"])
+    True
+    """
+    found = _ASKED.search(question)
+    nouns = set(terms(found[1])) if found else set[str]()
+    key, text, cells = row
+    asked = [n for n, header in enumerate(headers) if set() < set(terms(header)) <= nouns]
+    others = [cell for n, cell in enumerate(cells) if n not in asked]
+    return bool(asked and others and _find_names(question, (key, text, tuple(others))))
+
+
+def _find_names(question: str, row: Row) -> set[str]:
+    asked = _normalise(question)
+    single = {_normalise(word) for word in _WORD.findall(question) if not _NAME.search(word)}
     _, text, cells = row
     before, follows, _ = text.partition(f": {cells[0].strip()}")
     caption = _normalise(before if follows else "")
     names = {_normalise(cell) for cell in cells if not is_figure(cell)}
     return {
         name
-        for name in names
+        for name in names - single
         if len(name.strip()) >= MIN_NAME and name in asked and name not in caption
     }
 
@@ -58,5 +76,6 @@ def _is_within(name: str, others: set[str]) -> bool:
 
 
 def _normalise(text: str) -> str:
-    """Return the words of a text in lower case, with a space on either side of each."""
-    return f" {' '.join(_WORD.findall(text.casefold()))} "
+    """Return the words of a text in lower case without the smallest, a space on either side."""
+    words = (word for word in _WORD.findall(text.casefold()) if word not in _SMALL)
+    return f" {' '.join(words)} "

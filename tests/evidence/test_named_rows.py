@@ -1,5 +1,7 @@
 """Rows that a question names with a whole cell go before the others of their table."""
 
+import pytest
+
 from esrag.evidence.cells import answer_cells
 from esrag.evidence.statements import statements
 from esrag.records import Chunk, Evidence
@@ -40,3 +42,28 @@ def test_a_name_in_the_caption_names_no_row():
     question = "Which mode is on grade V of the minor scale, the dominant?"
     found = statements(question, passage(text))
     assert max(found, key=lambda each: each.fit).source == "V | Phrygian dominant"
+
+
+KEYS = """Toggle keys
+
+Key | Function | Remark
+d | Demo mode | Switches demo mode on and off.
+y | Gravity on / off | For ships only."""
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (
+            "Which key do I press to switch gravity on or off?",
+            "Toggle keys: Key: y, Function: Gravity on / off, Remark: For ships only.",
+        ),
+        ("Which key starts the engine?", None),
+        ("What does the remark say of Demo mode?", "d, Remark: Switches demo mode on and off."),
+    ],
+)
+def test_a_row_is_found_by_another_cell_than_its_first(question, said):
+    """The question names the row with one cell, and asks for the column of another."""
+    evidence = passage(KEYS)
+    found = answer_cells(question, evidence, statements(question, evidence)).found
+    assert [text for _, text in found] == ([said] if said else [])
