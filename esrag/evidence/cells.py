@@ -54,6 +54,17 @@ MAX_QUARTERS = 4
 _QUARTERS = ("first", "second", "third", "fourth", "1", "2", "3", "4")
 _QUARTER = re.compile(r"\b(?:(first|second|third|fourth) quarter|q([1-4]))\b", re.IGNORECASE)
 _DEFAULT = re.compile(r"\bdefaults? (?:is|are|to|value)\b|\bdefault[:=]|\(default\)", re.IGNORECASE)
+_NOUN = re.compile(
+    r"\b(?:what|which) (?:[\w-]{1,40} ){0,3}?([\w-]{1,40})"
+    r" (?:is|are|was|were|do|does|did|can|must|may|has|have|should|will)\b",
+    re.IGNORECASE,
+)
+_OF_ANY_COLUMN = set(
+    terms(
+        "amount cost date figure kind length name number percentage price share size sum time total"
+        " type value version year"
+    )
+)
 _PARTS = "; "
 _CHANGES = set(terms("change increase decrease growth difference variance"))
 
@@ -125,7 +136,8 @@ def answer_cells(
 
     found = tuple((row.key, _pick(row.asked, row.row, sides) or "") for row in chosen)
     is_told = all(len(list(sentences(text))) == 1 for _, text in found)
-    if not (found and is_told) or _loses_number(question, found, chosen):
+    is_lost = _loses_number(question, found, chosen) or _asks_for_other(question, chosen)
+    if not (found and is_told) or is_lost:
         return _whole_row(by_name or by_other, own)
     said = {word for _, text in found for word in _terms(text)}
     if any(said.isdisjoint(side) for side in sides):
@@ -137,6 +149,17 @@ def answer_cells(
         for row, (_, text) in zip(chosen, found, strict=True)
     )
     return Cells(found, "row" if is_shared else "")
+
+
+def _asks_for_other(question: str, rows: Sequence[_Candidate]) -> bool:
+    """Return whether a question asks for something that neither the row nor a header names.
+
+    Asked for permissions, "Mode" may be the column, though another has a word of the question.
+    """
+    found = _NOUN.search(question)
+    noun = set(terms(found[1])) - _OF_ANY_COLUMN if found else set[str]()
+    said = {word for row in rows for word in _terms(row.text) | (row.asked - _terms(question))}
+    return bool(noun) and noun.isdisjoint(said)
 
 
 def _keep_known(rows: Sequence[_Candidate], statements: Sequence[Statement]) -> list[_Candidate]:

@@ -286,3 +286,17 @@ def test_a_shorter_label_does_not_outdo_the_row_in_question():
     )
     question = "earliest release with a fog whistle that uses the siren of Bell Rock"
     assert answer(question, table) == ["siren_whistle_horn, Earliest available version: 2.9"]
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("With what permissions is lampd installed?", None),
+        ("Which mode is lampd installed with?", "lampd, Installed to: /usr/sbin; Mode: 700"),
+        ("Where is the file lampd, which is installed to what folder?", None),
+    ],
+)
+def test_what_no_column_is_named_after_is_left_to_the_row(question, said):
+    """The column with another word of the question may not be the one that is asked for."""
+    table = "File | Installed to | Mode\nlampd | /usr/sbin | 700\nlamprc | /etc | 600"
+    assert answer(question, table) == ([said] if said else [])
