@@ -227,12 +227,15 @@ def _find_explanation(
 ) -> list[Statement]:
     """Return what the best statement refers back to and goes on with.
 
-    It goes on with a default, with more of a definition, or with what a list has.
+    It goes on with a default, with more of a definition, or with what a list has. What may be is
+    not told without the "So …" or "However, …" after it.
     """
     former = [each for each in found if needs_former(best) and follows(best, each)]
     if default := find_default(question, best, found):
         return [*former, default]
     kind = read_question(question).kind
+    if kind == "yesno":
+        return [*former, *(each for each in found if goes_on(each, best))]
     after = [each for each in found if follows(each, best) and refers_back(each)]
     if kind == "list":
         return [*former, *(each for each in after if _SERIES.search(each.text))]

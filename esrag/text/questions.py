@@ -13,7 +13,8 @@ Kind = Literal[
 
 _COMPARES = re.compile(
     r"\b(?:differences?|compared (?:against|to|with)|comparison (?:of|between|with)|versus|vs\.?"
-    r"|differs?|different|rather than|distinction|similarit\w+|differently)\b"
+    r"|differs?|different(?! (?!between|for|from|in|than|to|when|with)\w)|rather than|distinction"
+    r"|similarit\w+|differently)\b"
     r"|\A\W*compare\b|\bhow\b[^?]{1,80}\bcompares?\b"
     r"|\b(?:tells?|distinguish(?:es)?|separates?)\b[^?]{1,80}\bfrom\b"
     r"|\bsets?\b[^?]{1,80}\bapart\b"

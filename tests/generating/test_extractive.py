@@ -307,6 +307,24 @@ def test_a_comparison_says_both_sides(text, said):
     assert found.text == said
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (
+            "Is it safe to change the oil of the lamp?",
+            "New oil of the lamp is only used for new wicks. [c1] So it does no harm. [c1]",
+        ),
+        ("Which oil of the lamp is for new wicks?", "New oil of the lamp is only used for new "),
+    ],
+)
+def test_what_may_be_is_told_with_what_follows_from_it(question, said):
+    """Of yes or no, the conclusion is half of the answer."""
+    text = "New oil of the lamp is only used for new wicks. So it does no harm. It smells."
+    found = answer(question, text, max_sentences=3).text
+    assert found.startswith(said)
+    assert ("So it" in found) == ("So it" in said)
+
+
 def test_a_list_goes_on_in_the_next_passage():
     """With what is left of its last item there, and each item with the passage it stands in."""
     found = answer(
