@@ -69,6 +69,19 @@ _PAGE = re.compile(r"\[Page(?: \d+)?\]\W*\Z")  # at the foot of a memo's page
 _INDEXED = re.compile(r"[\w)], \d{1,4}(?:(?:, |[-–])\d{1,4}){0,9} (?=[^\W\d])")
 _MIN_INDEXED = 6
 # What only says that something will be said.
+_SOURCES = re.compile(
+    r"(?:\A|> )(?:[\d.]+ )?(?:references|bibliography|literature(?: cited)?|works cited)\Z",
+    re.IGNORECASE,
+)
+_TITLE = re.compile(
+    r"[“\"][^“”\"]{10,200}[.,]?[”\"][.,]?"
+)  # of a paper, where years are in brackets
+_PUBLISHED = re.compile(r"\((?:19|20)\d\d[a-z]?\)[.,]|\bdoi:")
+_ASKS_FOR_SOURCES = re.compile(
+    r"\b(?:articles?|authors?|books?|cit\w+|journals?|links?|papers?|publi\w+|references?|sources?|url"
+    r"|who|wrote|written)\b",
+    re.IGNORECASE,
+)
 _PROMISES = re.compile(
     r"In this \w{1,20},? (?:you|we)(?:['’]ll| will)\b|This \w{1,20} (?:shows|teaches) you\b"
 )
@@ -107,6 +120,7 @@ def statements(
     found = drop_other_members(question, all_said, evidence)
     found = drop_other_quantities(question, found)
     found = _drop_empty(question, found) or found
+    found = _drop_sources(question, found, evidence) or found
     if not found:
         return ()
 
@@ -212,6 +226,24 @@ def _drop_empty(question: str, found: Sequence[Statement]) -> list[Statement]:
             or (each.is_headed and not is_list_asked)
             or Counter(terms(to_figures(_FIELD.sub("", each.text)))) <= known
         )
+    ]
+
+
+def _drop_sources(
+    question: str, found: Sequence[Statement], evidence: Sequence[Evidence]
+) -> list[Statement]:
+    """Return the statements, without those of a list of references, unless it is asked for.
+
+    The heading above such a list may not have been found; then only titles are left out.
+    """
+    if _ASKS_FOR_SOURCES.search(question):
+        return [*found]
+    listing = {item.key for item in evidence if _SOURCES.search(item.chunk.section)}
+    citing = {item.key for item in evidence if _PUBLISHED.search(item.chunk.text)}
+    return [
+        each
+        for each in found
+        if each.key not in listing and not (each.key in citing and _TITLE.fullmatch(each.text))
     ]
 
 

@@ -21,7 +21,7 @@ _ASKS_HOW = re.compile(
 )
 _DIFFERS = re.compile(
     r"\b(?:differ(?:s|ed|ing|ences?)?|whereas|unlike|contrast|compared|rather than|instead of"
-    r"|distinguish\w*)\b",
+    r"|distinguish\w*|distinction)\b",
     re.IGNORECASE,
 )
 _SAYS_HOW = re.compile(

@@ -247,7 +247,7 @@ _REFERS = re.compile(
 )
 _MIN_CORE = 4  # words
 
-_PRONOUN = re.compile(r"(?:it|its|that|this|they|them|these|those|he|she)", re.IGNORECASE)
+_PRONOUN = re.compile(r"(?:it|its|ones?|that|this|they|them|these|those|he|she)", re.IGNORECASE)
 
 _MAX_READ = 500  # characters of a question
 _MAX_SUBJECT = 6  # words: "What is the effect of a change in …" asks for no definition

@@ -107,3 +107,23 @@ def test_a_mere_citation_of_a_case_is_no_answer():
     text = "See, e. g., Kettle Co. v. Pan, 7 U. S. 1 (1803). The kettle wins in all cases."
     found = statements("Who wins the case?", evidence([text]))
     assert [one.text for one in found] == ["The kettle wins in all cases."]
+
+
+def test_references_are_no_answers_unless_they_are_asked_for():
+    """Nor are the titles of papers, where the heading above them is not known."""
+    (item,) = evidence(["Knots of harbour ropes are in a table."], closeness=(0.6,))
+    titles = "Fox A (1990). “Harbour knots of the north.” Ada B (1991). “More on knots.” Ropes, 7."
+    book = "Knots: A Harbour Book by Ada Fox."
+    texts = {"c1": "Harbour knots are tied by hand.", "c2": titles, "c3": book}
+    given = [
+        replace(item, key=key, chunk=replace(item.chunk, text=text, section=section))
+        for (key, text), section in zip(
+            texts.items(), ("Knots", "End", "9 References"), strict=True
+        )
+    ]
+
+    said = {each.text for each in statements("How are harbour knots tied?", given)}
+    assert "Harbour knots are tied by hand." in said
+    assert not said & {"“Harbour knots of the north.”", "“More on knots.”", book}
+    asked = {each.text for each in statements("Which book is about harbour knots?", given)}
+    assert {"“Harbour knots of the north.”", book} <= asked
