@@ -39,6 +39,7 @@ _LIMITING = {"than", "most", "least", "to", "exceed", "of"}
 BEFORE, AFTER, CLOSE, LIMITED = 5, 6, 3, 3  # words
 
 GOES_ON = 3  # statements after the best one that may give its default
+_ROLE = re.compile(r"([^\W_][^:?!]{1,80}): (?=[A-Z])")  # before who has it
 NEARLY = 0.85  # share of the best fit from which a number, or the year in question, is preferred
 
 
@@ -154,6 +155,22 @@ def prefer_named_rows(question: str, statements: Sequence[Statement]) -> tuple[S
     }
     unnamed = find_unnamed(question, [*rows.values()])
     return _prefer(statements, lambda each: rows.get(each) not in unnamed)
+
+
+def prefer_named_roles(question: str, statements: Sequence[Statement]) -> tuple[Statement, ...]:
+    """Return the statements, people in another role than the one in question moved behind.
+
+    They are where the same passage has "Release Manager: Ada" and a question for that manager.
+    """
+    if read_question(question).kind != "who":
+        return tuple(statements)
+    asked = set(terms(question))
+    labels = {each: found[1] for each in statements if (found := _ROLE.match(each.text))}
+    roles = {each: set(filter(str.isalpha, terms(label))) for each, label in labels.items()}
+    named = {each.key for each, role in roles.items() if role <= asked}
+    return _prefer(
+        statements, lambda each: each.key not in named or roles.get(each, set[str]()) <= asked
+    )
 
 
 def _prefer(

@@ -11,7 +11,12 @@ from operator import itemgetter
 from esrag.citations import MARKERS
 from esrag.evidence import Statement
 from esrag.evidence.asked import find_below
-from esrag.evidence.counts import prefer_named_rows, prefer_numbers, prefer_years
+from esrag.evidence.counts import (
+    prefer_named_roles,
+    prefer_named_rows,
+    prefer_numbers,
+    prefer_years,
+)
 from esrag.evidence.fits import Read, Stated, score
 from esrag.evidence.labels import drop_other_members
 from esrag.evidence.quantities import drop_other_quantities
@@ -48,7 +53,8 @@ _LEADERS = re.compile(r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}[\divxlc]{1,6}\s*(?:$|[A
 _FIELD = re.compile(r"\A[A-Z][\w-]{1,20}: +(?=\S)")  # "Title: A File"
 _WORD = re.compile(r"[^\W\d_]{3}")  # without one it is a listing of bytes, say
 _DATED = re.compile(r"v?\d\S* (?:19|20)\d\d-[01]\d-[0-3]\d")  # the date of a version
-_ASSIGNED = re.compile(r"(?:[\w.-]{1,40} ){0,2}[\w.-]{2,60} ?= ?\S{1,60}")  # a setting's value
+# A setting's value: "max_size=7", "Default: 7"
+_ASSIGNED = re.compile(r"(?:[\w.-]{1,40} ){0,2}[\w.-]{2,60} ?= ?\S{1,60}|Default: +\S{1,60}")
 _EMPTY = re.compile(r"\A[A-Z][\w-]{1,20}:\s*\Z")
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
 _NOTES = re.compile(r"\A(?:\[\d{1,3}\])+\s+(?=[A-Z])")  # of the sentence before
@@ -127,7 +133,7 @@ def statements(
     below = find_below(question, all_said)
     scored = score(Stated(question, evidence, found), read)
     scored = prefer_years(question, prefer_numbers(question, scored))
-    scored = prefer_named_rows(question, scored)
+    scored = prefer_named_roles(question, prefer_named_rows(question, scored))
     return tuple(
         replace(each, fit=round(BELOW + (1 - BELOW) * each.fit, 6)) if each.order in below else each
         for each in scored

@@ -39,6 +39,7 @@ _IS_ONE = re.compile(
     r"\A[^.:;]{1,80}?\b(?:(?:is|are|was|were) (?:an?|the|any|one)|means?|refers? to|denotes?)\b"
     r"|\b(?:is|are) (?:called|known as|termed|referred to as)\b[^.,;]{1,40}[.]?\Z"
 )
+_ARTICLE = re.compile(r"\bwhat (?:exactly )?(?:is|are) (an?) ", re.IGNORECASE)
 _THINGS = re.compile(r"\b(?:what|which|list|name)\b", re.IGNORECASE)  # "How …?" asks for acts
 # "Which ready-made burning modes …": what a list of them is announced as
 _PLURAL = re.compile(
@@ -185,7 +186,9 @@ def _find_definition(question: str, ranked: Sequence[Statement]) -> Statement | 
     least = DEFINED * ranked[0].fit
     defining = [each for each in ranked if each.defines and each.fit >= least]
     classed = [each for each in defining if _IS_ONE.search(each.text)]
-    return next(iter([*filter(_is_entry, defining), *classed, *defining]), None)
+    article = _ARTICLE.search(question)
+    same = [each for each in classed if article and each.text.startswith(f"{article[1].title()} ")]
+    return next(iter([*filter(_is_entry, defining), *same, *classed, *defining]), None)
 
 
 def _is_entry(statement: Statement) -> bool:

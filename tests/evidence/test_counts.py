@@ -3,7 +3,13 @@
 import pytest
 
 from esrag.evidence import Statement
-from esrag.evidence.counts import find_default, lacks_asked_number, prefer_numbers, prefer_years
+from esrag.evidence.counts import (
+    find_default,
+    lacks_asked_number,
+    prefer_named_roles,
+    prefer_numbers,
+    prefer_years,
+)
 
 
 def say(*texts):
@@ -55,6 +61,8 @@ def test_a_default_is_looked_for_close_behind():
     found = say("Limits the size of a request.", "Larger ones fail.", "Default is 9 MB.")
     assert find_default(question, found[0], found) == found[2]
     assert find_default(question, found[2], found) is None
+    short = say("Limits the size of a request.", "Larger ones fail.", "Default: 10")
+    assert find_default(question, short[0], short) == short[2]
     far = say("Limits the size of a request.", "One.", "Two.", "Three.", "Default is 9 MB.")
     assert find_default(question, far[0], far) is None
 
@@ -68,3 +76,12 @@ def test_the_year_in_question_is_preferred_to_another():
         assert first.fit < moved.fit
     assert prefer_years("What was it?", say(other, same)) == tuple(say(other, same))
     assert prefer_years("What was it in 2023?", say(other)) == tuple(say(other))
+
+
+def test_who_has_the_role_in_question_is_preferred():
+    """Another role is moved behind it in its own passage only."""
+    found = say("Mac installers: Ada Fox", "2.6/3.0 Release Manager: Ben Lee", "Manuals: Cy Day")
+    asked = "Who was the release manager for 2.6?"
+    assert max(prefer_named_roles(asked, found), key=lambda one: one.fit) == found[1]
+    for question in ("Who made the installers?", "Which release manager is it of: Mac?"):
+        assert [*prefer_named_roles(question, found)] == found

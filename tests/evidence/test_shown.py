@@ -56,10 +56,10 @@ def test_other_text_is_no_part_of_the_sentence(text):
 
 def test_a_setting_alone_is_a_statement():
     """Its name and value are one word or two."""
-    text = "Edit the file.\n\n# then save it\nvm.max_map_count=262144\n\nPage 7"
+    text = "Edit the file.\n\n# then save it\nvm.max_map_count=262144\n\nDefault: 10\n\nPage 7"
     evidence = [Evidence("c1", passage(text), 1.0)]
     said = [each.text for each in statements("vm.max_map_count value", evidence)]
-    assert said == ["Edit the file.", "vm.max_map_count=262144"]
+    assert said == ["Edit the file.", "vm.max_map_count=262144", "Default: 10"]
 
 
 def test_an_index_and_a_promise_are_never_said():

@@ -463,6 +463,12 @@ def test_a_list_of_the_kinds_in_question_goes_before_one_that_fits_better():
     assert "saws" in answer(asked.format("things"), f"{other}\n\n{listed}").text
 
 
+def test_a_thing_is_defined_with_the_article_of_the_question():
+    """ "Wheel is …" may be about the name."""
+    text = "Wheel is a word from the sea. It is old.\n\nA wheel is a disc that turns."
+    assert answer("What exactly is a wheel?", text).text == "A wheel is a disc that turns. [c1]"
+
+
 def test_what_is_called_by_a_name_defines_it():
     """Better than a sentence about it that says how it is."""
     said = "The surface that lies near the level of the sea is called the geoid."
