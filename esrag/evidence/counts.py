@@ -167,7 +167,7 @@ def prefer_named_roles(question: str, statements: Sequence[Statement]) -> tuple[
     asked = set(terms(question))
     labels = {each: found[1] for each in statements if (found := _ROLE.match(each.text))}
     roles = {each: set(filter(str.isalpha, terms(label))) for each, label in labels.items()}
-    named = {each.key for each, role in roles.items() if role <= asked}
+    named = {each.key for each, role in roles.items() if role and role <= asked}
     return _prefer(
         statements, lambda each: each.key not in named or roles.get(each, set[str]()) <= asked
     )

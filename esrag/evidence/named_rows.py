@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 
 from esrag.evidence.tables import is_figure
 from esrag.text.questions import read_sides
@@ -58,8 +59,7 @@ def is_asked_for(question: str, row: Row, headers: Sequence[str]) -> bool:
 
 
 def _find_names(question: str, row: Row) -> set[str]:
-    asked = _normalise(question)
-    single = {_normalise(word) for word in _WORD.findall(question) if not _NAME.search(word)}
+    asked, single = _read(question)
     _, text, cells = row
     before, follows, _ = text.partition(f": {cells[0].strip()}")
     caption = _normalise(before if follows else "")
@@ -69,6 +69,15 @@ def _find_names(question: str, row: Row) -> set[str]:
         for name in names - single
         if len(name.strip()) >= MIN_NAME and name in asked and name not in caption
     }
+
+
+@lru_cache(maxsize=8)  # a question is looked for in many rows
+def _read(question: str) -> tuple[str, frozenset[str]]:
+    """Return the words of a question, and those that name nothing alone."""
+    words = _WORD.findall(question)
+    return _normalise(question), frozenset(
+        _normalise(word) for word in words if not _NAME.search(word)
+    )
 
 
 def _is_within(name: str, others: set[str]) -> bool:

@@ -74,20 +74,19 @@ _PAGE = re.compile(r"\[Page(?: \d+)?\]\W*\Z")  # at the foot of a memo's page
 # Words with the pages that they are on, in an index: "keys, 7 library, 3 locks, 3, 7".
 _INDEXED = re.compile(r"[\w)], \d{1,4}(?:(?:, |[-–])\d{1,4}){0,9} (?=[^\W\d])")
 _MIN_INDEXED = 6
-# What only says that something will be said.
 _SOURCES = re.compile(
     r"(?:\A|> )(?:[\d.]+ )?(?:references|bibliography|literature(?: cited)?|works cited)\Z",
     re.IGNORECASE,
 )
-_TITLE = re.compile(
-    r"[“\"][^“”\"]{10,200}[.,]?[”\"][.,]?"
-)  # of a paper, where years are in brackets
+# The title of a paper, in a passage with years in brackets.
+_TITLE = re.compile(r"[“\"][^“”\"]{10,200}[.,]?[”\"][.,]?")
 _PUBLISHED = re.compile(r"\((?:19|20)\d\d[a-z]?\)[.,]|\bdoi:")
 _ASKS_FOR_SOURCES = re.compile(
-    r"\b(?:articles?|authors?|books?|cit\w+|journals?|links?|papers?|publi\w+|references?|sources?|url"
-    r"|who|wrote|written)\b",
+    r"\b(?:articles?|authors?|books?|cite[ds]?|citations?|journals?|links?|papers?|publi\w+"
+    r"|references?|sources?|url|who|wrote|written)\b",
     re.IGNORECASE,
 )
+# What only says that something will be said.
 _PROMISES = re.compile(
     r"In this \w{1,20},? (?:you|we)(?:['’]ll| will)\b|This \w{1,20} (?:shows|teaches) you\b"
 )

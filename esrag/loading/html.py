@@ -26,10 +26,11 @@ _DECLARED = re.compile(
 )
 _SELF_LINK = re.compile(r"(?<!\s)\s*+¶\s*$")  # that generators add to a block
 _HEAD = 2048  # bytes in which a page says what it is
-_HIDDEN = re.compile(  # not shown, or around the content
-    "script|style|noscript|template|svg|head|title|iframe|object|select|nav|footer"
-    "|aside|button|menu|dialog"
-)
+_HIDDEN_TAGS = (  # not shown, or around the content
+    "script", "style", "noscript", "template", "svg", "head", "title", "iframe", "object",
+    "select", "nav", "footer", "aside", "button", "menu", "dialog",
+)  # fmt: skip
+_HIDDEN = re.compile("|".join(_HIDDEN_TAGS))
 _BLOCK = re.compile(  # the last six are trafilatura's
     "address|article|blockquote|body|caption|center|d[dlt]|details|div|fieldset|figcaption|figure"
     "|form|h[1-6]|header|hr"
@@ -177,7 +178,7 @@ def _prepare(layout: Layout, tree: Any, *, keep_hidden: bool) -> bool:
     separate_raised(raised)
     etree.strip_tags(tree, "sup")
 
-    is_simplified = simplify_cells(tree, _HIDDEN.pattern.split("|"))
+    is_simplified = simplify_cells(tree, _HIDDEN_TAGS)
     return bool(hidden or is_unfolded or raised or is_simplified)
 
 
