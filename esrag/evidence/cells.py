@@ -158,7 +158,8 @@ def _asks_for_other(question: str, rows: Sequence[_Candidate]) -> bool:
     """
     found = _NOUN.search(question)
     noun = set(terms(found[1])) - _OF_ANY_COLUMN if found else set[str]()
-    said = {word for row in rows for word in _terms(row.text) | (row.asked - _terms(question))}
+    own = _terms(question)
+    said = {word for row in rows for word in _terms(row.text) | (row.asked - own)}
     return bool(noun) and noun.isdisjoint(said)
 
 
@@ -168,8 +169,9 @@ def _keep_known(rows: Sequence[_Candidate], statements: Sequence[Statement]) -> 
 
 
 def _drop_unnamed(question: str, rows: Sequence[_Candidate]) -> list[_Candidate]:
-    unnamed = find_unnamed(question, [_name_cells(row) for row in rows])
-    return [row for row in rows if _name_cells(row) not in unnamed]
+    named = [_name_cells(row) for row in rows]
+    unnamed = find_unnamed(question, named)
+    return [row for row, cells in zip(rows, named, strict=True) if cells not in unnamed]
 
 
 def _find_asked_for(question: str, rows: Sequence[_Candidate]) -> list[_Candidate]:

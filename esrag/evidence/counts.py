@@ -2,14 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
-from esrag.evidence import Statement, find_best
-from esrag.evidence.named_rows import find_unnamed
+from esrag.evidence import Statement
 from esrag.text.figures import numbers, to_figures, uses
 from esrag.text.questions import read_question
-from esrag.text.terms import MONTHS, find_years, gives_other_years, terms
+from esrag.text.terms import MONTHS, terms
 
 # Numbers that count nothing: dates, and what points to a place in a text.
 _COUNTS_NOTHING = re.compile(
@@ -39,8 +37,6 @@ _LIMITING = {"than", "most", "least", "to", "exceed", "of"}
 BEFORE, AFTER, CLOSE, LIMITED = 5, 6, 3, 3  # words
 
 GOES_ON = 3  # statements after the best one that may give its default
-_ROLE = re.compile(r"([^\W_][^:?!]{1,80}): (?=[A-Z])")  # before who has it
-NEARLY = 0.85  # share of the best fit from which a number, or the year in question, is preferred
 
 
 def find_counts(question: str, text: str) -> Counter[str]:
@@ -116,76 +112,3 @@ def find_default(
     after = [each for each in statements if (each.key, each.order) in near]
     defaults = [each for each in after if _DEFAULT.match(each.text)]
     return next((each for each in defaults if not lacks_asked_number(question, each)), None)
-
-
-def prefer_numbers(question: str, statements: Sequence[Statement]) -> tuple[Statement, ...]:
-    """Return the statements, those without a number moved behind if the question asks for one.
-
-    They are if another fits nearly as well and has one, and the best defines nothing.
-    """
-    best = find_best(statements)
-    if best is None or best.defines:
-        return tuple(statements)
-    return _prefer(statements, lambda each: not lacks_asked_number(question, each))
-
-
-def prefer_years(question: str, statements: Sequence[Statement]) -> tuple[Statement, ...]:
-    """Return the statements, those of other years moved behind if the question has a year.
-
-    They are if another fits nearly as well, and has that year or none. A row that has years of its
-    own is of these, whatever its caption says.
-    """
-    asked = find_years(question)
-
-    def is_of_others(each: Statement) -> bool:
-        own = each.source if "|" in each.source else ""
-        return gives_other_years(asked, own) or gives_other_years(
-            asked, f"{each.under} {each.text}"
-        )
-
-    return _prefer(statements, lambda each: not is_of_others(each))
-
-
-def prefer_named_rows(question: str, statements: Sequence[Statement]) -> tuple[Statement, ...]:
-    """Return the statements, rows moved behind if the question names another of their passage."""
-    rows = {
-        each: (each.key, each.text, tuple(each.source.strip("| ").split("|")))
-        for each in statements
-        if "|" in each.source
-    }
-    unnamed = find_unnamed(question, [*rows.values()])
-    return _prefer(statements, lambda each: rows.get(each) not in unnamed)
-
-
-def prefer_named_roles(question: str, statements: Sequence[Statement]) -> tuple[Statement, ...]:
-    """Return the statements, people in another role than the one in question moved behind.
-
-    They are where the same passage has "Release Manager: Ada" and a question for that manager.
-    """
-    if read_question(question).kind != "who":
-        return tuple(statements)
-    asked = set(terms(question))
-    labels = {each: found[1] for each in statements if (found := _ROLE.match(each.text))}
-    roles = {each: set(filter(str.isalpha, terms(label))) for each, label in labels.items()}
-    named = {each.key for each, role in roles.items() if role and role <= asked}
-    return _prefer(
-        statements, lambda each: each.key not in named or roles.get(each, set[str]()) <= asked
-    )
-
-
-def _prefer(
-    statements: Sequence[Statement], is_preferred: Callable[[Statement], bool]
-) -> tuple[Statement, ...]:
-    """Return the statements, the others moved behind if a preferred one fits nearly as well."""
-    best = find_best(statements)
-    if best is None or is_preferred(best):
-        return tuple(statements)
-
-    having = {each for each in statements if is_preferred(each)}
-    other = find_best(having)
-    if other is None or other.fit < NEARLY * best.fit:
-        return tuple(statements)
-    return tuple(
-        each if each in having else replace(each, fit=round(NEARLY * each.fit, 6))
-        for each in statements
-    )

@@ -50,8 +50,9 @@ def is_asked_for(question: str, row: Row, headers: Sequence[str]) -> bool:
     >>> is_asked_for("Which key turns gravity on or off?", row, ["Key", "Function"])
     True
     """
-    found = _ASKED.search(question)
-    nouns = set(terms(found[1])) if found else set[str]()
+    nouns = _read_nouns(question)
+    if not nouns:
+        return False
     key, text, cells = row
     asked = [n for n, header in enumerate(headers) if set() < set(terms(header)) <= nouns]
     others = [cell for n, cell in enumerate(cells) if n not in asked]
@@ -78,6 +79,13 @@ def _read(question: str) -> tuple[str, frozenset[str]]:
     return _normalise(question), frozenset(
         _normalise(word) for word in words if not _NAME.search(word)
     )
+
+
+@lru_cache(maxsize=8)
+def _read_nouns(question: str) -> frozenset[str]:
+    """Return the terms of the words right after "what" or "which"."""
+    found = _ASKED.search(question)
+    return frozenset(terms(found[1]) if found else ())
 
 
 def _is_within(name: str, others: set[str]) -> bool:

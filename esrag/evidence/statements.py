@@ -11,14 +11,9 @@ from operator import itemgetter
 from esrag.citations import MARKERS
 from esrag.evidence import Statement
 from esrag.evidence.asked import find_below
-from esrag.evidence.counts import (
-    prefer_named_roles,
-    prefer_named_rows,
-    prefer_numbers,
-    prefer_years,
-)
 from esrag.evidence.fits import Read, Stated, score
 from esrag.evidence.labels import drop_other_members
+from esrag.evidence.preferences import prefer
 from esrag.evidence.quantities import drop_other_quantities
 from esrag.evidence.shown import drop_fences, find_end_of_shown
 from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows, parse_named_row
@@ -130,9 +125,7 @@ def statements(
         return ()
 
     below = find_below(question, all_said)
-    scored = score(Stated(question, evidence, found), read)
-    scored = prefer_years(question, prefer_numbers(question, scored))
-    scored = prefer_named_roles(question, prefer_named_rows(question, scored))
+    scored = prefer(question, score(Stated(question, evidence, found), read))
     return tuple(
         replace(each, fit=round(BELOW + (1 - BELOW) * each.fit, 6)) if each.order in below else each
         for each in scored

@@ -20,11 +20,9 @@ MAX_CELLS = 40
 MAX_SHIFT = 2.5  # points, between the left ends of a column's cells
 MAX_HEADER = 12  # lines above the first row that may be its header, cell by cell
 MIN_FIGURES = 2  # in each of two rows of a table without a caption
-
 MIN_ALIGNED, MIN_ALIGNED_ROWS = 3, 3  # cells, and rows below the header, of a table without figures
 _NAME = re.compile(r"(?:\./)?[A-Za-z][\w .,/()%#-]{1,40}")  # of a column
 _FIGURES = re.compile(r"\d.{0,40}\d")
-
 _CAPTION = re.compile(r"Table [A-Z]?\d[\w.-]*[.:]?\s+\S")
 _CAPTION_LINES = 2  # of a caption
 _WORD = re.compile(r"[^ \t\r\n]+")
@@ -64,8 +62,9 @@ def find_gaps(page: Any, text: str) -> dict[int, tuple[int, str]]:
     for rows, joins in _aligned(lines):
         if rows[0][0].end not in found and _has_names(text, rows[0]):
             found |= joins
+            columns = _columns(rows)
             for row in rows:
-                found |= _marks(row, _columns(rows))
+                found |= _marks(row, columns)
     return found
 
 

@@ -139,14 +139,18 @@ def main_content(text: str, tree: Any) -> Any:
 
 def _loses_much(body: Any, kept: Any) -> bool:
     """Return whether too few of a page's words, headings or rows were kept."""
-    words, *counted = _count(body)
-    kept_words, *kept_counted = _count(kept)
-    most_lost = (_MAX_HEADINGS_LOST, _MAX_ROWS_LOST)
-    lost = (
-        count - kept_count > max(most, (1 - _MIN_KEPT) * count)
-        for count, kept_count, most in zip(counted, kept_counted, most_lost, strict=True)
+    words, headings, rows = _count(body)
+    kept_words, kept_headings, kept_rows = _count(kept)
+    return (
+        kept_words < _MIN_KEPT * words
+        or _are_lost(headings, kept_headings, _MAX_HEADINGS_LOST)
+        or _are_lost(rows, kept_rows, _MAX_ROWS_LOST)
     )
-    return any(lost) or kept_words < _MIN_KEPT * words
+
+
+def _are_lost(count: int, kept: int, most: int) -> bool:
+    """Return whether more than `most` of several are lost, and more than should be kept."""
+    return count - kept > max(most, (1 - _MIN_KEPT) * count)
 
 
 def write_page(layout: Layout, tree: Any, *, keep_hidden: bool) -> None:

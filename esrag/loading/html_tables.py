@@ -76,8 +76,10 @@ def simplify_cells(tree: Any, hidden: Sequence[str]) -> bool:
 
 def _lays_out(element: Any, table: list[Any]) -> bool:
     """Return whether a table that holds a table or heading lays out a page."""
+    if element.tag == "table":
+        return True
     cell = next((each for each in reversed(table) if each.tag in _CELLS), None)
-    return element.tag == "table" or (cell is not None and _words(element) != _words(cell))
+    return cell is not None and _words(element) != _words(cell)
 
 
 def _is_box(table: list[Any]) -> bool:

@@ -241,13 +241,10 @@ _ADDED = re.compile(
     r" [^?]{2,80}\?\Z|, (?:by|in|per|within) [^?,]{2,60}\?\Z|\s\([^()?]{2,80}\)(?=\?\Z)",
     re.IGNORECASE,
 )
-_REFERS = re.compile(
-    r"\b(?:each|he|hers?|him|his|its?|ones?|she|that one|theirs?|them|these|they|this|those)\b",
-    re.IGNORECASE,
-)
+_PRONOUNS = "he|its?|ones?|she|them|these|they|this|those"
+_PRONOUN = re.compile(rf"(?:{_PRONOUNS}|that)", re.IGNORECASE)
+_REFERS = re.compile(rf"\b(?:{_PRONOUNS}|each|hers?|him|his|that one|theirs?)\b", re.IGNORECASE)
 _MIN_CORE = 4  # words
-
-_PRONOUN = re.compile(r"(?:it|its|ones?|that|this|they|them|these|those|he|she)", re.IGNORECASE)
 
 _MAX_READ = 500  # characters of a question
 _MAX_SUBJECT = 6  # words: "What is the effect of a change in …" asks for no definition

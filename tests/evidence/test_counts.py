@@ -3,13 +3,8 @@
 import pytest
 
 from esrag.evidence import Statement
-from esrag.evidence.counts import (
-    find_default,
-    lacks_asked_number,
-    prefer_named_roles,
-    prefer_numbers,
-    prefer_years,
-)
+from esrag.evidence.counts import find_default, lacks_asked_number
+from esrag.evidence.preferences import prefer_named_roles, prefer_numbers, prefer_years
 
 
 def say(*texts):
