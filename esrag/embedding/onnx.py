@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -66,15 +67,8 @@ class OnnxEmbedder:
 
         Raises: ModelError for weights that are missing, not the pinned ones, or refused.
         """
-        rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
-        # No worker ends alone.
-        longest_first = sorted(range(len(texts)), key=lambda number: -len(texts[number]))
-        vectors = self._workers.map(
-            self._model.sentence, [texts[number] for number in longest_first]
-        )
-        for number, vector in zip(longest_first, vectors, strict=True):
-            rows[number] = vector
-        return rows
+        vectors = self._workers.map_longest_first(self._model.sentence, texts, len)
+        return np.array(vectors, dtype=np.float32).reshape(len(texts), self.dimensions)
 
     def token_vectors(self, texts: Sequence[str]) -> list[Vectors]:
         """Return for each text the unit vectors of its tokens, without special tokens.
@@ -158,7 +152,7 @@ class OnnxClassifier:
             return row
 
         labels = session.get_outputs()[0].shape[1]
-        rows = list(self._workers.map(score, pairs))
+        rows = self._workers.map_longest_first(score, pairs, lambda pair: sum(map(len, pair)))
         return np.array(rows, dtype=np.float32).reshape(len(pairs), labels)
 
     @cached_property
@@ -196,6 +190,17 @@ class Workers:
         if self._pool is None or self._process != os.getpid():
             self._pool, self._process = ThreadPoolExecutor(self.count, "esrag-encoder"), os.getpid()
         return self._pool.map(function, items)
+
+    def map_longest_first(
+        self,
+        function: Callable[[Item], Result],
+        items: Sequence[Item],
+        length: Callable[[Item], int],
+    ) -> list[Result]:
+        """Return the results in the items' order; no thread ends long after the others."""
+        order = sorted(range(len(items)), key=lambda number: -length(items[number]))
+        results = self.map(function, [items[number] for number in order])
+        return [result for _, result in sorted(zip(order, results, strict=True), key=itemgetter(0))]
 
 
 def count_cores() -> int:
