@@ -47,6 +47,8 @@ def find_counts(question: str, text: str) -> Counter[str]:
     >>> find_counts("How much does lamp 7 burn?", "Lamp 7 burns 7 litres, see section 4.2.")
     Counter({'7': 1})
     """
+    if not any(map(str.isdigit, text)):
+        return Counter()
     return Counter(numbers(_COUNTS_NOTHING.sub(" ", text))) - Counter(numbers(question))
 
 

@@ -128,6 +128,8 @@ def _is_spoken_of(labels: set[str], texts: Iterable[str]) -> bool:
 
 
 def _is_of_another(asked: Labels, text: str, title: str) -> bool:
+    if "date" not in asked and asked.keys().isdisjoint(terms(text)):
+        return False
     found = find_labels(text)
     return any(
         {label for label in found.get(word, set()) if not _is_release_of(label, labels)}

@@ -222,6 +222,8 @@ def numbers(text: str) -> list[str]:
     >>> numbers("ML-KEM-768 has 1184 bytes.")
     ['1184']
     """
+    if not any(map(str.isdigit, text)):
+        return []
     for word in find_technical_words(text, len(text)):
         text = text.replace(word, " ")
     return _NUMBER.findall(text)

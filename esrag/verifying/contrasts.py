@@ -4,7 +4,7 @@ The sentence may say the opposite, claim more, or be more certain.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
@@ -22,6 +22,7 @@ from esrag.verifying.opposites import (
     NEGATION,
     ONLY_MAYBE,
     PAIRS,
+    PAIRS_WITH,
     PHRASES,
     PLAIN_NOT,
     SOME,
@@ -47,12 +48,17 @@ Negations = tuple[tuple[str, frozenset[str]], ...]  # each with the words that i
 
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """A sentence to compare: its plain text, its words without modifiers, its negations."""
+    """A sentence to compare: its plain text, its words without modifiers, its negations.
+
+    `sides` has the pairs of opposites of which it has one side only, and says whether that is the
+    second one.
+    """
 
     text: str
     tokens: frozenset[str]
     words: frozenset[str]
     negations: Negations
+    sides: Mapping[Pair, bool]
 
 
 @lru_cache(maxsize=4096)
@@ -65,12 +71,23 @@ def sense_of(text: str) -> Sense:
         (found[0].lower(), _negated(text, found)) for found in NEGATION.finditer(text)
     )
     bare = COLOUR.sub(" ", NEGATION.sub(" ", text))
+    tokens = frozenset(stems(text))
     return Sense(
         text=text,
-        tokens=frozenset(stems(text)),
+        tokens=tokens,
         words=frozenset(terms(bare)),
         negations=negations,
+        sides=_find_sides(tokens),
     )
+
+
+def _find_sides(tokens: frozenset[str]) -> dict[Pair, bool]:
+    pairs = (pair for token in tokens for pair in PAIRS_WITH.get(token, ()))
+    return {
+        (left, right): left.isdisjoint(tokens)
+        for left, right in pairs
+        if left.isdisjoint(tokens) != right.isdisjoint(tokens)
+    }
 
 
 def _negated(text: str, negation: re.Match[str]) -> frozenset[str]:
@@ -138,7 +155,7 @@ def _turn(said: Sense, held: Sense) -> str:
     if bool(COMPARISON.search(said.text)) != bool(COMPARISON.search(held.text)):
         return ""
 
-    opposed = [pair for pair in PAIRS if _are_opposed(pair, said, held)]
+    opposed = _find_opposed(said, held)
     turns = len(opposed)
     if not _are_alike(said.negations, held.negations):
         turns += _negations(said, held, opposed) - _negations(held, said, opposed)
@@ -180,9 +197,7 @@ def _stretch(said: Sense, held: Sense) -> str:
 
 def nearness(said: Sense, held: Sense) -> float:
     """Return the share of the shorter sentence in the other one, apart from the contrast, 0..1."""
-    opposed = {
-        stem for pair in PAIRS if _are_opposed(pair, said, held) for side in pair for stem in side
-    }
+    opposed = {stem for pair in _find_opposed(said, held) for side in pair for stem in side}
     left, right = said.words - opposed, held.words - opposed
     if not left or not right:
         return 0.0
@@ -191,13 +206,13 @@ def nearness(said: Sense, held: Sense) -> float:
     return max(2 * shared / (len(left) + len(right)), shared / len(left) if is_part else 0.0)
 
 
-def _are_opposed(pair: Pair, said: Sense, held: Sense) -> bool:
-    left, right = pair
-    mine = (bool(said.tokens & left), bool(said.tokens & right))
-    return mine in {(True, False), (False, True)} and mine[::-1] == (
-        bool(held.tokens & left),
-        bool(held.tokens & right),
-    )
+def _find_opposed(said: Sense, held: Sense) -> list[Pair]:
+    """Return the pairs of opposites of which each has one side, and not the same."""
+    return [
+        pair
+        for pair, is_second in said.sides.items()
+        if held.sides.get(pair, is_second) != is_second
+    ]
 
 
 def _negations(sense: Sense, other: Sense, opposed: Sequence[Pair]) -> int:

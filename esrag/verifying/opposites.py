@@ -1,6 +1,7 @@
 """Closed lists of words that make similar sentences say different things."""
 
 import re
+from collections import defaultdict
 
 from esrag.text.terms import terms
 
@@ -216,6 +217,18 @@ OPPOSITES = (
 PAIRS: tuple[Pair, ...] = tuple(
     (frozenset(stems(left)), frozenset(stems(right))) for left, right in OPPOSITES
 )
+
+
+def _index_pairs() -> dict[str, list[Pair]]:
+    """Return the pairs that each stem is in."""
+    found: dict[str, list[Pair]] = defaultdict(list)
+    for left, right in PAIRS:
+        for stem in left | right:
+            found[stem].append((left, right))
+    return found
+
+
+PAIRS_WITH = _index_pairs()
 
 _COUNT = r"(?:two|three|four|five|six|seven|eight|nine|ten|\d+)"
 ALL = _any_of("all every(?:one|body|thing)? each always any entire whole both no none")
