@@ -15,15 +15,16 @@ MIN_SHARED = 2  # words of the question that a list has to have
 def with_open_lists(question: str, hits: Sequence[Hit], around: Around) -> tuple[Hit, ...]:
     """Return the hits; the chunk after the list that a question asks for follows its beginning.
 
-    The list with most words of the question counts, and the chunk gets the score of its hit.
+    The list with most words of the question counts, first those in what introduces it. The chunk
+    gets the score of its hit.
     """
     if read_question(question).kind != "list":
         return (*hits,)
 
     asked = set(terms(question))
     shared = [_count_shared(asked, hit.chunk) for hit in hits]
-    most = max(shared, default=0)
-    if most < MIN_SHARED:
+    most = max(shared, default=(0, 0))
+    if most[1] < MIN_SHARED:
         return (*hits,)
     at = shared.index(most)
     hit = hits[at]
@@ -31,7 +32,15 @@ def with_open_lists(question: str, hits: Sequence[Hit], around: Around) -> tuple
     return (*hits[: at + 1], *(replace(hit, chunk=chunk) for chunk in rest), *hits[at + 1 :])
 
 
-def _count_shared(asked: set[str], chunk: Chunk) -> int:
-    """Return how many of the words a list has that a chunk leaves open; 0 without such a list."""
-    open_lists = (line for line in lines(chunk.text) if line.listed and line.listed.is_open)
-    return max((len(asked.intersection(terms(line.text))) for line in open_lists), default=0)
+def _count_shared(asked: set[str], chunk: Chunk) -> tuple[int, int]:
+    """Return how many of the words a chunk's open list has in its introduction, and in all."""
+    counts = (
+        (_count(asked, line.listed.introduction), _count(asked, line.text))
+        for line in lines(chunk.text)
+        if line.listed and line.listed.is_open
+    )
+    return max(counts, default=(0, 0))
+
+
+def _count(asked: set[str], text: str) -> int:
+    return len(asked.intersection(terms(text)))

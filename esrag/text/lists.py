@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from esrag.text import ITEM, drop_number
+from esrag.text import ITEM, drop_number, sentence_spans
 
 # More characters do not read as one sentence.
 MAX_CHARACTERS = 700
@@ -92,17 +92,21 @@ def read_list(text: str, spans: Spans, number: int) -> ItemList:
 
 
 def read_headed_list(text: str, spans: Spans, number: int) -> ItemList | None:
-    r"""Return the list that a heading, or a sentence that does not say so, introduces; else None.
+    r"""Return the list below a heading, item or sentence that does not announce it, else None.
 
     >>> from esrag.text import sentence_spans
-    >>> text = "## 2.1 Tools\n\n- a saw\n- a file"
+    >>> text = "## 2.1 Tools\n\n- a saw\n- files\n  - a flat file\n  - a round file"
     >>> read_headed_list(text, sentence_spans(text), 0).render()
-    ('Tools: a saw; a file',)
+    ('Tools: a saw; files, a flat file, a round file',)
+    >>> read_headed_list(text, sentence_spans(text), 2).render()
+    ('files: a flat file; a round file',)
     """
     begin, end = spans[number]
     said = text[begin:end]
-    if _is_item(text, spans, number) or not _is_item(text, spans, number + 1):
+    if not _is_item(text, spans, number + 1):
         return None
+    if _is_item(text, spans, number):
+        return _read_list_below(text, spans, number)
 
     found = read_list(text, spans, number)
     begins = _COUNTED.match(found.items[0][0]) if found.items else None
@@ -114,6 +118,18 @@ def read_headed_list(text: str, spans: Spans, number: int) -> ItemList | None:
         return found
     heading = read_heading(said)
     return replace(found, introduction=f"{heading}:") if heading else None
+
+
+def _read_list_below(text: str, spans: Spans, number: int) -> ItemList | None:
+    """Return the list below an item that is no sentence, else None.
+
+    The indent of what comes first in a text is not known.
+    """
+    begin, end = spans[number]
+    item, below = text[begin:end], read_list(text, spans, number)
+    if begin == 0 or len(below.items) < MIN_ITEMS or _ENDS_SENTENCE.search(item):
+        return None
+    return replace(below, introduction=f"{_say_item(item)}:")
 
 
 def read_heading(said: str) -> str:
@@ -258,12 +274,13 @@ def _say_all(item: Item) -> str:
 
 
 def _say_first(item: Item) -> str:
-    """Return the first part of an item, without what introduces the parts that are left out.
+    """Return the first sentence of an item, without what introduces parts that are left out.
 
-    >>> _say_first(("a saw. It has one of:", "a wooden handle")), _say_first(("tools:", "a saw"))
-    ('a saw.', 'tools')
+    >>> _say_first(("Saw it. Use one of:", "a bow saw")), _say_first(("tools:", "a saw"))
+    ('Saw it.', 'tools')
     """
-    return _LEADS_BELOW.sub("", item[0])
+    start, end = next(iter(sentence_spans(item[0])), (0, None))
+    return _LEADS_BELOW.sub("", item[0][start:end])
 
 
 def _say_name(item: Item) -> str:

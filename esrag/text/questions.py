@@ -244,6 +244,7 @@ _ADDED = re.compile(
 _PRONOUNS = "he|its?|ones?|she|them|these|they|this|those"
 _PRONOUN = re.compile(rf"(?:{_PRONOUNS}|that)", re.IGNORECASE)
 _REFERS = re.compile(rf"\b(?:{_PRONOUNS}|each|hers?|him|his|that one|theirs?)\b", re.IGNORECASE)
+_KEYWORDS = re.compile(r"(?:\S+ ){1,8}\S*[^\s.?!:]")
 _MIN_CORE = 4  # words
 
 _MAX_READ = 500  # characters of a question
@@ -286,12 +287,18 @@ def read_question(question: str) -> Asked:
 def find_core(question: str) -> str:
     """Return a question without what it says of its circumstances, if the rest stands by itself.
 
+    Keywords become a question.
+
     >>> find_core("In curling, what is a crampit, according to the book?")
     'What is a crampit?'
+    >>> find_core("kettle boiling time")
+    'What is kettle boiling time?'
     >>> find_core("I have a kettle. How long does it boil?")
     'I have a kettle. How long does it boil?'
     """
     said = _shorten(question)
+    if _KEYWORDS.fullmatch(said) and read_question(said).kind == "other":
+        return f"What is {said}?"
     core = _ADDED.sub("?", _FRAME.sub("", _BEFORE.sub("", said)))
     if core == said or len(core.split()) < _MIN_CORE or _REFERS.search(core):
         return question

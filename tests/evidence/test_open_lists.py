@@ -37,3 +37,44 @@ def test_another_question_reads_its_hits_alone(index):
     """It asks for no list."""
     asked = index.ask("Who watches the launching of a boat from the slipway?")
     assert 1 == len(asked.evidence)
+
+
+TASKS = "Hand over the keys,Sign the log,Return the lamp,Clean the stove,Air the room,Empty the hut"
+RETIRING = "\n".join(
+    f"- {task}. Whoever stays should hear of it from the keeper who leaves, and well before the "
+    "day of the last watch, so that nobody has to ask."
+    for task in TASKS.split(",")
+)
+LISTS = f"""# Harbour
+
+## Lists
+
+These lists reach the keepers who are on duty at the harbour:
+
+- keepers: what a keeper who leaves the harbour should know of the next keeper
+- harbour: what else a keeper takes care of
+
+## Leaving
+
+If you leave the service, take these steps:
+
+{RETIRING}
+"""
+
+
+def test_the_list_whose_introduction_has_the_question_goes_on(open_pages):
+    """Not one whose items have more of its words."""
+    index = open_pages(
+        {"harbour.md": LISTS, **OTHERS},
+        {
+            "embedding.model": "none",
+            "chunking": {"size": 120, "overlap": 0},
+            "retrieval.k": 3,
+            "answer.neighbours": 0,
+            "answer.refusal": 0,
+        },
+    )
+    text = index.ask("Which steps does a keeper take to leave the service?").text
+    assert "Hand over the keys" in text
+    assert "Empty the hut" in text
+    assert "Whoever stays" not in text
