@@ -23,8 +23,8 @@ _UNIT_WORD = (
     rf"(?i:(?:{PREFIXES})?(?:{_MEASURED})s?"
     r"|inch(?:es)?|foot|feet"
     r"|degrees? (?:celsius|fahrenheit|[CF])|per ?cent"
-    r"|(?:minute|hour|day|week|month|year|mile|pound|degree|euro|(?:US )?dollar|(?:Swiss )?franc"
-    r"|yen|knot|gallon|ounce|tonne|ton)s?)"
+    r"|(?:(?:arc ?)?(?:minute|second)|hour|day|week|month|year|mile|pound|degree|euro"
+    r"|(?:US )?dollar|(?:Swiss )?franc|yen|knot|gallon|ounce|tonne|ton)s?)"
 )
 _SIGNS = {
     "%": "percent",

@@ -4,6 +4,7 @@ The sentence may say the opposite, claim more, or be more certain.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -41,6 +42,9 @@ MIN_NEARNESS = (
     0.8  # share of common words that makes two sentences say the same, apart from a contrast
 )
 
+# Who does something else: "if it is not there you can add it".
+_SUBJECT = re.compile(r"(?<=\w{3}) (?:you|it|they|he|she|we) (?=\w)", re.IGNORECASE)
+_STANDS_FOR = re.compile(r"\W*(?:it|they|these|this|he|she) (?!\w+ing\b)", re.IGNORECASE)
 _HEADER = re.compile(r"(?<![^,;:.|])([^,;:.|]{1,60}): ?\Z")  # of the cell that follows
 
 Negations = tuple[tuple[str, frozenset[str]], ...]  # each with the words that it negates
@@ -97,7 +101,8 @@ def _negated(text: str, negation: re.Match[str]) -> frozenset[str]:
     """
     if header := _HEADER.search(text, 0, negation.start()):
         return frozenset(stems(header[1]))
-    following = terms(COLOUR.sub(" ", text[negation.end() :]))[:MAX_NEGATED_WORDS]
+    clause = _SUBJECT.split(text[negation.end() :], maxsplit=1)[0]
+    following = terms(COLOUR.sub(" ", clause))[:MAX_NEGATED_WORDS]
     return frozenset(following or terms(COLOUR.sub(" ", text[: negation.start()]))[-1:])
 
 
@@ -159,9 +164,18 @@ def _turn(said: Sense, held: Sense) -> str:
     turns = len(opposed)
     if not _are_alike(said.negations, held.negations):
         turns += _negations(said, held, opposed) - _negations(held, said, opposed)
-    if turns % 2 == 0 or EITHER_WAY.search(said.text) or EITHER_WAY.search(held.text):
+    if turns % 2 == 0 or _may_be_either(said, held):
         return ""
     return "the opposite is" if opposed else 'except for a "not" it is'
+
+
+def _may_be_either(said: Sense, held: Sense) -> bool:
+    """Return whether words such as "only" may make up for what two sentences differ in.
+
+    "Only after" is not "only before".
+    """
+    mine, other = (Counter(EITHER_WAY.findall(sense.text.lower())) for sense in (said, held))
+    return bool(mine or other) and (mine != other or bool(said.negations or held.negations))
 
 
 def _are_alike(one: Negations, other: Negations) -> bool:
@@ -196,14 +210,21 @@ def _stretch(said: Sense, held: Sense) -> str:
 
 
 def nearness(said: Sense, held: Sense) -> float:
-    """Return the share of the shorter sentence in the other one, apart from the contrast, 0..1."""
+    """Return the share of the shorter sentence in the other one, apart from the contrast, 0..1.
+
+    What "it" is, the statement may have said before.
+    """
     opposed = {stem for pair in _find_opposed(said, held) for side in pair for stem in side}
     left, right = said.words - opposed, held.words - opposed
     if not left or not right:
         return 0.0
     shared = len(left & right)
-    is_part = len(left) >= MIN_PART_WORDS and shared >= MIN_CONTAINED * len(left)
-    return max(2 * shared / (len(left) + len(right)), shared / len(left) if is_part else 0.0)
+    near = 2 * shared / (len(left) + len(right))
+    if len(left) >= MIN_PART_WORDS and shared >= MIN_CONTAINED * len(left):
+        near = max(near, shared / len(left))
+    if opposed and _STANDS_FOR.match(held.text) and len(right) >= MIN_PART_WORDS:
+        return max(near, shared / len(right))
+    return near
 
 
 def _find_opposed(said: Sense, held: Sense) -> list[Pair]:

@@ -112,9 +112,10 @@ def _measures(number: str, line: Line) -> Iterator[_Measure]:
 
 
 def _of_text(number: str, text: str, around: frozenset[str]) -> Iterator[_Measure]:
+    others = around - {_PERCENT}  # stands with its number
     for use in uses(_LABEL.sub("", text)):
         if use.number == number:
-            yield _Measure(frozenset((use.scale,)), frozenset((use.unit,)) if use.unit else around)
+            yield _Measure(frozenset((use.scale,)), frozenset((use.unit,)) if use.unit else others)
 
 
 def _of_row(number: str, row: Row) -> Iterator[_Measure]:

@@ -18,7 +18,7 @@ def stems(text: str) -> list[str]:
     return [(terms(word) or [word])[0] for word in words]
 
 
-def _any_of(words: str) -> re.Pattern[str]:
+def any_of(words: str) -> re.Pattern[str]:
     """Return a pattern for any of the words.
 
     They are regular expressions with "_" for a blank.
@@ -88,14 +88,15 @@ _NEGATION_WORDS = """not no never none nor neither without cannot nobody nothing
     seldom scarcely false(?:ly)? unless except unable unlikely impossible fail(?:s|ed|ing)?(?=_to_)
     lack(?:s|ed|ing)? avoid(?:s|ed|ing)? refus(?:e|es|ed|al) prevent(?:s|ed|ing)?
     prohibit(?:s|ed|ing|ion)? forbid(?:s|den)? forbade ban(?:s|ned)? ignor(?:e|es|ed|ing)
-    stop(?:s|ped)?(?=_\\w+ing) omit(?:s|ted)? \\w+n['’]t"""
-NEGATION = _any_of(_NEGATION_WORDS)
-PLAIN_NOT = _any_of("not no cannot nothing never none \\w+n['’]t")
+    stop(?:s|ped)?(?=_\\w+ing) omit(?:s|ted)?
+    miss(?:es|ed)?(?=_(?:the|an?|any|it|them)_) \\w+n['’]t"""
+NEGATION = any_of(_NEGATION_WORDS)
+PLAIN_NOT = any_of("not no cannot nothing never none \\w+n['’]t")
 
 # Sentences with these words may mean the same with and without a negation: "only the staff" is "no
 # one but the staff".
 COMPARISON = re.compile(r"\bthan (?!\d)", re.IGNORECASE)
-EITHER_WAY = _any_of("only alone solely until instead otherwise")
+EITHER_WAY = any_of("only alone solely until instead otherwise")
 
 # Words that turn a sentence into its opposite when one replaces the other.
 OPPOSITES = (
@@ -218,6 +219,55 @@ PAIRS: tuple[Pair, ...] = tuple(
     (frozenset(stems(left)), frozenset(stems(right))) for left, right in OPPOSITES
 )
 
+# Words that say the same when one replaces the other, beside those of one side above.
+_ALIKE = (
+    "about around approximately roughly nearly almost",
+    "all every each any",
+    "also too additionally",
+    "begin start commence",
+    "buy purchase",
+    "change modify alter",
+    "check verify examine inspect",
+    "choose select pick",
+    "create generate produce make build construct",
+    "delete remove erase",
+    "display show print present",
+    "error mistake fault",
+    "find detect discover recognise recognize identify",
+    "fix repair mend correct solve resolve",
+    "get obtain receive acquire",
+    "give provide supply offer",
+    "happen occur",
+    "have contain hold include comprise",
+    "help assist aid",
+    "keep retain maintain preserve",
+    "let allow permit enable",
+    "main primary chief principal",
+    "need require demand",
+    "often frequently",
+    "person people individual",
+    "put place set",
+    "say state mention note",
+    "stay remain",
+    "use employ utilise utilize apply",
+    "usually normally typically generally commonly",
+    "whole entire complete",
+    "write author pen",
+)
+
+
+def _index_synonyms() -> dict[str, set[str]]:
+    """Return the stems that say the same as each."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for words in (*_ALIKE, *(side for pair in OPPOSITES for side in pair)):
+        same = stems(words)
+        for stem in same:
+            found[stem].update(same)
+    return found
+
+
+SYNONYMS = _index_synonyms()
+
 
 def _index_pairs() -> dict[str, list[Pair]]:
     """Return the pairs that each stem is in."""
@@ -231,9 +281,9 @@ def _index_pairs() -> dict[str, list[Pair]]:
 PAIRS_WITH = _index_pairs()
 
 _COUNT = r"(?:two|three|four|five|six|seven|eight|nine|ten|\d+)"
-ALL = _any_of("all every(?:one|body|thing)? each always any entire whole both no none")
+ALL = any_of("all every(?:one|body|thing)? each always any entire whole both no none")
 SOME = re.compile(
-    _any_of(
+    any_of(
         f"""some(?:times)? most(?:ly)? many several few certain part(?:s|ly|ially)? usually
         typically generally often frequently occasionally half majority {_COUNT}_of one_of"""
     ).pattern
@@ -241,15 +291,15 @@ SOME = re.compile(
     re.IGNORECASE,
 )
 
-DUTY = _any_of("must shall required? requires mandatory obliged")
-LEAVE = _any_of("may can might could optional(?:ly)? allowed permitted allows?")
+DUTY = any_of("must shall required? requires mandatory obliged")
+LEAVE = any_of("may can might could optional(?:ly)? allowed permitted allows?")
 
-MAYBE = _any_of(
+MAYBE = any_of(
     """might may can could would possibl[ey] probabl[ey] perhaps maybe likely potential(?:ly)?
     alleged(?:ly)? reported(?:ly)? suspect(?:s|ed) believe[ds]? thought presum(?:ed|ably)
     appear(?:s|ed)? seem(?:s|ed)? suggest(?:s|ed)? estimated expected"""
 )
-ONLY_MAYBE = _any_of(
+ONLY_MAYBE = any_of(
     """might (?:may|could)_have (?:may|could)_be_(?:due|caused) possibly probably perhaps maybe
     allegedly reportedly presumably (?:is|are|was|were)_(?:believed|suspected|thought) appears?_to
     seems?_to"""
@@ -258,7 +308,7 @@ ONLY_MAYBE = _any_of(
 # Words that make a sentence more certain than a statement, unless the statement has one of the
 # second list.
 SURER = tuple(
-    (_any_of(surer), _any_of(backing))
+    (any_of(surer), any_of(backing))
     for surer, backing in (
         (
             "only solely exclusively merely",
@@ -279,7 +329,7 @@ SURER = tuple(
 )
 
 # Modifiers, which are not part of what a sentence is about.
-COLOUR = _any_of(
+COLOUR = any_of(
     """all every each any some most many several few always usually typically generally often
     sometimes must shall may can might could should need(?:s|ed)? required? only solely certainly
     definitely possibly probably perhaps just also atleast atmost while when(?:ever)? where since

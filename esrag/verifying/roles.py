@@ -6,13 +6,20 @@ from difflib import SequenceMatcher
 from itertools import chain, combinations
 
 from esrag.evidence.statements import Line
+from esrag.text.edits import is_near
+from esrag.text.figures import is_unit
 from esrag.text.terms import STOP_WORDS, find_technical_words
 from esrag.verifying.clauses import clauses, with_clauses
+from esrag.verifying.opposites import SYNONYMS
 from esrag.verifying.word_order import COMPOUND, JOINED, MUTUAL, find_exchange, in_order
 
 MAX_NAMES = 24  # in a sentence; every pair of them is checked for a swap
 MAX_REPLACED_TOKENS = 3
+BEGINNING, ALIKE = 5, 4  # letters
 MIN_SHARED_WORDS = 2  # of a sentence and the statement whose word it replaces
+
+# Written by, to or from somebody is not the same, unlike most prepositions.
+DIRECTIONS = frozenset(("by", "from", "to"))
 
 _NUMBER = re.compile(r"[\d.,]+")
 _STAND_INS = STOP_WORDS | {
@@ -122,13 +129,42 @@ def _is_other(
     """Return whether the replacement is another thing of a kind that the statements mention."""
     if any(_NUMBER.fullmatch(token) for token in (*added, *removed)):
         return False  # numbers are checked elsewhere
+    if len(added) == len(removed) == 1 and DIRECTIONS.issuperset((*added, *removed)):
+        return True
+    if _holds(statement, [*removed, *added]) or _mean_the_same(added, removed):
+        return False  # "anything, even a pin" without "anything"
     if any(_STAND_INS.issuperset(side) for side in (added, removed)):
         return False
 
     are_names = [any(token in names for token in side) for side in (added, removed)]
     if are_names == [True, True]:
         return any(_holds(other, added) for other in parts)
-    return are_names == [False, False] and _holds(statement, added)
+    is_put_in = len(added) == len(removed) == 1 and _is_unknown(added[0], parts)
+    return are_names == [False, False] and (is_put_in or _holds(statement, added))
+
+
+def _mean_the_same(added: Sequence[str], removed: Sequence[str]) -> bool:
+    """Return whether a word is a synonym of another, a unit, or spelt a little otherwise.
+
+    A PDF may have lost the "fi" of "office".
+    """
+    if len(added) != 1 or len(removed) != 1:
+        return False
+    word, other = *added, *removed
+    if word in SYNONYMS.get(other, ()) or is_unit(word) or is_unit(other):
+        return True
+    if "fi" in word + other:
+        word, other = (each.replace("fi", "f")[:ALIKE] for each in (word, other))
+        return word == other
+    return word[: ALIKE - 1] == other[: ALIKE - 1] and is_near(word, other, 1)
+
+
+def _is_unknown(word: str, parts: Iterable[str]) -> bool:
+    """Return whether no statement has a word that begins like this one."""
+    if word in STOP_WORDS:
+        return False
+    begin = word[:BEGINNING]
+    return not any(token.startswith(begin) for part in parts for token in in_order(part))
 
 
 def _holds(statement: str, tokens: Sequence[str]) -> bool:

@@ -29,11 +29,13 @@ from esrag.text.terms import (
     find_technical_words,
     terms,
 )
+from esrag.verifying.bindings import find_other_binding
 from esrag.verifying.clauses import clauses, with_clauses
 from esrag.verifying.columns import is_of_another_column, is_of_another_year
 from esrag.verifying.contrasts import find_contrast
 from esrag.verifying.equal_numbers import has_equal
 from esrag.verifying.measures import find_other_measure, find_other_unit
+from esrag.verifying.overclaims import find_overclaim
 from esrag.verifying.roles import find_other_role, names_in
 from esrag.verifying.rows import find_other_row
 
@@ -44,17 +46,22 @@ SAME = 0.8  # share of common words that makes one sentence say what another say
 # to six sets of drafts, each with the same weight. It takes shorter sentences for false too often.
 OFFSET, BY_READING = 2.1, 0.505
 MIN_PROBABILITY = 0.5
+MIN_UNKNOWN = 2  # words of a clause of which passages have none
+BEGINNING = 5  # letters
+MIN_PARTICULARS = 2  # of a sentence that is read from a row
 MIN_LENGTH = 10  # words of a sentence that is read; the words of others decide
 
 Entail = Callable[[str, Sequence[str]], Scores]
 
+_NEAR_YEAR = re.compile(r"\b(mid|early|late|pre|post)-(?=(?:1\d|20)\d\d\b)", re.IGNORECASE)
 _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹⁻])")
 _WORD = re.compile(r"(?<!\w)[^\W\d_][\w’'-]*")
 _ENDED = re.compile(r"[.!?]\s+\Z")  # precedes the first word of a sentence
 _NEAR_CHARACTERS = 20  # how far before a word to look for the beginning of its sentence
 # As a web page would follow or render it.
 _LINK = re.compile(r"\b\w++://\S+|\bwww\.\S+|\]\([^)\s]*|</?\w[^>]*")
-QUOTATION = re.compile(r"“([^“”]{12,})”|(?<!\w)\"(?=\S)([^\"]{12,})\"")  # shorter ones are terms
+# Shorter ones are terms.
+QUOTATION = re.compile(r"“([^“”]{12,})”|(?<![^\s(\[—–])\"(?=[^\s,.;:!?)])([^\"]{12,})\"")
 _NOT = re.compile(
     r"\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|hardly"
     r"|rarely|seldom|false)\b|\b\w+n['’]t\b",
@@ -67,6 +74,12 @@ _JOINTS = re.compile(
     r"|however|as well|in addition|for example|such as|due to|according to|based on"
     r"|per|via|within|upon"
     r"|against|among|between|without|about|through|across|along|towards?)\b",
+    re.IGNORECASE,
+)
+_DRAWN = re.compile(r"\S {2,}\S")  # columns that are set apart by blanks
+_END = re.compile(
+    r"[,;](?!\d)|\s(?:and|but|while|whereas|because|although|though|which|who|since|so|to|thus"
+    r"|therefore|until|unless|if|when|after|before)\b",
     re.IGNORECASE,
 )
 _STANDS_FOR = re.compile(r"(?:it|they|this|that|these|those|he|she|both)\b", re.IGNORECASE)
@@ -106,13 +119,16 @@ def support(
         raise Unsupported("no word of it is in")
 
     _require_particulars(sentence, texts, held, around)
+    _require_known_ends(sentence, held)
     found = [line for chunk in passages for line in _lines(chunk.text)]
     _require_same_facts(sentence, found, passages, texts)
     is_long = len(claim.split()) >= MIN_LENGTH
-    if entail and is_long and not _is_of_one_row(words, found):
+    is_of_row = _is_of_one_row(words, found) or _is_of_drawn_row(sentence, passages)
+    if entail and is_long and not is_of_row:
         return _entailment(claim, passages, entail)
 
-    _require_known_clauses(sentence, held)
+    if not is_of_row:
+        _require_known_clauses(sentence, held)
     share = len(words & held) / len(words)
     if share < MIN_WORDS:
         raise Unsupported(f"only {share:.0%} of the words are in")
@@ -126,11 +142,15 @@ def _require_same_facts(
     titles = [_flat(f"{chunk.title}\n{chunk.section}") for chunk in passages]
     _require_measures(sentence, found, texts, titles)
     _require_same_numbers(sentence, found)
+    if claim := find_overclaim(sentence, texts):
+        raise Unsupported(f'"{claim}" is more than is said in')
     if difference := find_contrast(sentence, [line.text for line in found]):
         raise Unsupported(f"{difference} in")
     names = names_in(texts)
     if difference := find_other_role(sentence, found, names):
         raise Unsupported(f"{difference} in")
+    if bound := find_other_binding(sentence, found):
+        raise Unsupported(f"{bound} has another meaning in")
     if values := find_other_row(sentence, found, names):
         raise Unsupported(f"{values} is in no row of")
 
@@ -138,6 +158,15 @@ def _require_same_facts(
 def _is_of_one_row(words: set[str], found: Iterable[Line]) -> bool:
     """Return whether a row has all the words: "Grain, calories: 200" is no sentence to read."""
     return any(line.row and words <= set(terms(line.text)) for line in found)
+
+
+def _is_of_drawn_row(sentence: str, passages: Sequence[Chunk]) -> bool:
+    """Return whether a line with columns has all numbers, names and technical words."""
+    particulars = {*numbers(sentence), *_names(sentence), *find_technical_words(sentence)}
+    if len(particulars) < MIN_PARTICULARS:
+        return False
+    rows = (line for chunk in passages for line in chunk.text.split("\n") if _DRAWN.search(line))
+    return any(all(_stands(each, [_flat(row)]) for each in particulars) for row in rows)
 
 
 def _entailment(sentence: str, passages: Sequence[Chunk], entail: Entail) -> float:
@@ -189,11 +218,10 @@ def _own(text: str) -> frozenset[str]:
 def _flat(text: str) -> str:
     """Return the text on one line, without its own markers.
 
-    Number words become figures, characters NFKC, and 2⁸ becomes 2^8.
+    Number words become figures, characters NFKC, 2⁸ becomes 2^8, and mid-2016 two words.
     """
-    return to_figures(
-        strip_markers(" ".join(unicodedata.normalize("NFKC", _RAISED.sub("^", text)).split()))
-    )
+    plain = unicodedata.normalize("NFKC", _RAISED.sub("^", text))
+    return to_figures(strip_markers(_NEAR_YEAR.sub(r"\1 ", " ".join(plain.split()))))
 
 
 def _require_particulars(
@@ -369,7 +397,7 @@ def _is_of_another(number: str, named: set[str], parts: Sequence[set[str]], line
     and of each of its clauses with the number.
     """
     owner = compounds(line.text)
-    if named and owner and named.isdisjoint(owner):
+    if named and owner and named.isdisjoint(owner) and not _is_part_of_one(owner, named):
         return True
     if is_of_another_year(number, parts[0], line):
         return True
@@ -379,9 +407,26 @@ def _is_of_another(number: str, named: set[str], parts: Sequence[set[str]], line
     )
 
 
+def _is_part_of_one(words: set[str], named: set[str]) -> bool:
+    """Return whether a technical word is a part of another: EFF of en_eff."""
+    return any({*terms(word)} <= {*terms(name)} for word in words for name in named)
+
+
 def _said(text: str) -> set[str]:
     """Return the words without negations; "isn't" is one word."""
     return set(terms(_NOT.sub(" ", text)))
+
+
+def _require_known_ends(sentence: str, held: set[str]) -> None:
+    """Raise Unsupported for a clause after the first one if the passages have none of its words.
+
+    Words of the same beginning are the same here: "recovered" and "recovery".
+    """
+    known = {term[:BEGINNING] for term in held}
+    for part in _END.split(sentence)[1:]:
+        words = {term[:BEGINNING] for term in terms(_JOINTS.sub(" ", part))}
+        if len(words) >= MIN_UNKNOWN and words.isdisjoint(known):
+            raise Unsupported(f"{part[:80]!r} is not in")
 
 
 def _require_known_clauses(sentence: str, held: set[str]) -> None:

@@ -8,6 +8,7 @@ from esrag.text.terms import STOP_WORDS, terms
 
 MIN_ORDERED = 0.5  # share of a sentence's words whose order is compared with a statement's
 MIN_COMPARED = 5  # words
+MAX_GROUP = 3  # words that change places with others
 
 COMPOUND = re.compile(r"\w(?:[\w.'’&+#/-]*\w)?")
 # What is true of two in either order.
@@ -29,45 +30,59 @@ _LISTED = re.compile(
 def find_exchange(unit: str, parts: Iterable[str]) -> str:
     """Return two words of a unit that change places in the part that shares most words, or "".
 
-    Only words that occur once are compared, and only if others stand between the two.
+    They may be the first and the last of some words, such as a name. Only words that occur once are
+    compared, and only if others stand between those that change places.
     """
     found, most = "", 0
     for part in parts:
         mine, held = _shared_order(unit, part)
         if len(mine) < max(most, MIN_ORDERED * len(set(_content(unit))), MIN_COMPARED):
             continue
-        changed = [n for n, (one, other) in enumerate(zip(mine, held, strict=True)) if one != other]
-        if len(mine) > most or not changed:
+        if len(mine) > most or mine == held:
             found, most = "", len(mine)
-        if not changed:
+        if mine == held:
             most += 1  # an equal order counts for more than another one
-        elif _are_exchanged(mine, held, changed) and not _is_turned(unit, part, mine, changed):
-            words = (_find(unit, mine[n])[0] for n in changed)
-            found = f"{' and '.join(words)} are exchanged"
+        elif (ends := _find_exchanged(mine, held)) and not _is_turned(unit, part, *ends):
+            found = f"{' and '.join(_find(unit, end)[0] for end in ends)} are exchanged"
     return found
 
 
-def _are_exchanged(mine: Sequence[str], held: Sequence[str], changed: Sequence[int]) -> bool:
-    """Return whether two words have each other's place, with others between."""
-    if len(changed) != 2 or changed[1] - changed[0] < 2:  # noqa: PLR2004 -- two
-        return False
-    first, last = changed
-    return mine[first] == held[last] and mine[last] == held[first]
+def _find_exchanged(mine: Sequence[str], held: Sequence[str]) -> tuple[str, str] | None:
+    """Return the first and the last word that changed if two groups of words have changed places.
+
+    Others stand between the groups.
+
+    >>> _find_exchanged("a dog bit my old cat".split(), "a my old cat bit dog".split())
+    ('dog', 'cat')
+    """
+    changed = [n for n, (one, other) in enumerate(zip(mine, held, strict=True)) if one != other]
+    first, last = changed[0], changed[-1]
+    one, other = [*mine[first : last + 1]], [*held[first : last + 1]]
+    if any(map(str.isdigit, (one[0], one[-1]))):
+        return None  # numbers are checked elsewhere
+    for left in range(1, MAX_GROUP + 1):
+        for right in range(1, MAX_GROUP + 1):
+            between = one[left:-right]
+            if between and other == [*one[-right:], *between, *one[:left]]:
+                return one[0], one[-1]
+    return None
 
 
-def _is_turned(unit: str, part: str, mine: Sequence[str], changed: Sequence[int]) -> bool:
+def _is_turned(unit: str, part: str, first: str, last: str) -> bool:
     """Return whether both orders may say the same: in the passive voice, or "A, B and C"."""
-    first, last = (mine[n] for n in changed)
-    between = [_between(text, first, last) for text in (unit, part)]
+    spans = [(text, *_find_span(text, first, last)) for text in (unit, part)]
+    between = [text[left.end() : right.start()] for text, left, right in spans]
+    voices = {
+        bool(_PASSIVE.search(text[left.start() : right.end()])) for text, left, right in spans
+    }
     agents = {_is_agent(text, first) - _is_agent(text, last) for text in (unit, part)}
-    voices = {bool(_PASSIVE.search(text)) for text in between}
     return any(map(_LISTED.search, between)) or len(agents) > 1 or len(voices) > 1
 
 
-def _between(text: str, one: str, other: str) -> str:
-    """Return what stands between two words."""
-    spans = sorted(_find(text, stem).span() for stem in (one, other))
-    return text[spans[0][1] : spans[1][0]]
+def _find_span(text: str, one: str, other: str) -> tuple[re.Match[str], re.Match[str]]:
+    """Return the first words of a text with these stems, in order."""
+    first, last = sorted((_find(text, stem) for stem in (one, other)), key=re.Match.start)
+    return first, last
 
 
 def _find(text: str, stem: str) -> re.Match[str]:
