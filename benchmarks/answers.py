@@ -89,6 +89,9 @@ def _cases(arguments: argparse.Namespace, name: str, opened: dict[str, Context])
     count = arguments.questions
     for number, question in enumerate(questions[:count]):
         answer = answers[question["_id"]]
+        # A question of QED that takes several sentences has no gold one.
+        if answer["answerable"] and answer.get("gold_sentence") == "":
+            continue
         asked = ask(question["text"], context)
         if answer["answerable"]:
             best = ask(question["text"], alone)
@@ -160,10 +163,12 @@ def _sentences(cases: list[Case]) -> None:
 def _is_kept(asked: AskResult) -> bool:
     """Return whether the answer passes its own check once more, by itself.
 
-    It has to be supported, and to cite what it cited before.
+    It has to be supported, and to cite what it cited before. Parts of an answer are lines of their
+    own, which the check writes as one.
     """
     answer = asked.answer
-    return answer.refused or verify(answer.text, asked.evidence).text == answer.text
+    again = verify(answer.text, asked.evidence)
+    return answer.refused or again.text.split() == answer.text.split()
 
 
 def _refusals(cases: list[Case]) -> None:

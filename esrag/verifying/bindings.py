@@ -1,15 +1,15 @@
 """Find what a sentence says of one thing and the passages of another."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 from esrag.evidence.statements import Line
 from esrag.text.figures import numbers
 from esrag.text.terms import compounds, terms
-from esrag.verifying.clauses import clauses
+from esrag.verifying.clauses import clauses, with_clauses
 
-SAME = 0.8  # share of a sentence's words that makes a statement its source
+SAME, MOST = 0.8, 0.7  # share of a sentence's words that makes a statement, or a part, its source
 MIN_WORDS = 4  # of a sentence, without what it is about
 MIN_MORE = 2  # words that a statement shares more than those about the right thing
 
@@ -19,15 +19,24 @@ _CODE = re.compile(
     r"(?<![\w-])--?[a-z][\w-]{1,40}|(?<![\w.-])[a-z][\w-]{0,40}(?:\.[a-z][\w-]{0,40}){1,6}"
     r"|`[^`]{1,60}`"
 )
+# Unlike clauses, parts may have "and" within.
+_PART = re.compile(r"[,;:](?!\d)| (?:as well as|and also|but|while|whereas) ")
+_BRACKETS = re.compile(r"\([^()]*\)")
+_AGENT = re.compile(
+    r"\b(\w+ed|written|built|made|led|won|sung|drawn) by ([A-Z][\w.-]*(?: [A-Z][\w.-]*){0,3})"
+)
 _TERM = re.compile(r"([^\n:.]{2,40}): (?=\S)")
 
 
 def find_other_binding(sentence: str, lines: Sequence[Line]) -> str:
     """Return what a sentence gives to something else than the statements do, or ""."""
     said = [line.text for line in lines if line.row is None]
+    owners = (_find_other_owner(unit, said) for unit in with_clauses(sentence))
     return (
         _find_crossed(sentence, said)
-        or _find_other_owner(sentence, said)
+        or next(filter(None, owners), "")
+        or _find_other_agent(sentence, said)
+        or _find_other_number(sentence, said)
         or _find_other_term(sentence, said)
     )
 
@@ -39,24 +48,58 @@ def _find_crossed(sentence: str, said: Sequence[str]) -> str:
     >>> _find_crossed("It uses 7000 by default, but older versions used 3551.", [text])
     '7000 and 3551 are exchanged'
     """
-    mine = dict(_iter_bound(sentence))
+    mine = _bind(sentence)
     for text in said if len(mine) > 1 else ():
-        held = dict(_iter_bound(text))
-        for one, other in combinations(sorted(mine.keys() & held.keys(), key=[*mine].index), 2):
-            straight = len(mine[one] & held[one]) + len(mine[other] & held[other])
-            crossed = len(mine[one] & held[other]) + len(mine[other] & held[one])
-            are_apart = mine[one] != mine[other] and held[one] != held[other]
+        held = _bind(text)
+        for one, other in combinations([each for each in mine if each in held], 2):
+            are_apart = mine[one][0] != mine[other][0] and held[one][0] != held[other][0]
+            straight = len(mine[one][1] & held[one][1]) + len(mine[other][1] & held[other][1])
+            crossed = len(mine[one][1] & held[other][1]) + len(mine[other][1] & held[one][1])
             if are_apart and crossed >= straight + MIN_MORE:
                 return f"{one} and {other} are exchanged"
     return ""
 
 
-def _iter_bound(text: str) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield each number and technical word with the other words of its clause."""
-    for clause in clauses(text):
+def _bind(text: str) -> dict[str, tuple[int, set[str]]]:
+    """Return the clause of each number and technical word, and the other words of that clause.
+
+    Left out is what several clauses have.
+    """
+    found: dict[str, tuple[int, set[str]]] = {}
+    several: set[str] = set()
+    for place, clause in enumerate(clauses(text)):
         words = set(terms(clause))
-        for each in (*numbers(clause), *_find_named(clause)):
-            yield each, frozenset(words - set(terms(each)))
+        for each in sorted({*numbers(clause), *_find_named(clause)}):
+            several.update([each] if each in found else [])
+            found[each] = place, words - set(terms(each))
+    return {each: bound for each, bound in found.items() if each not in several}
+
+
+def _find_other_number(sentence: str, said: Sequence[str]) -> str:
+    """Return a number that stands with the words of another number of its statement, or "".
+
+    >>> text = "It won 4 of the cups at home, as well as 3 cups each in the north of the far east."
+    >>> _find_other_number("It won 4 cups each in the north of the far east.", [text])
+    '4'
+    """
+    for part in _PART.split(sentence):
+        for number in numbers(part):
+            words = set(terms(part)) - set(terms(number))
+            with_it = [text for text in said if number in numbers(text)]
+            if len(words) >= MIN_WORDS and len(with_it) == 1:
+                own, other = _compare_parts(number, words, with_it[0], set(numbers(sentence)))
+                if other >= max(MOST * len(words), own + MIN_MORE):
+                    return number
+    return ""
+
+
+def _compare_parts(number: str, words: set[str], text: str, given: set[str]) -> tuple[int, int]:
+    """Return how many words a statement's parts share that have the number, and another one."""
+    parts = _PART.split(text)
+    shared = [(set(numbers(part)), len(words & set(terms(part)))) for part in parts]
+    own = max((count for held, count in shared if number in held), default=0)
+    other = (count for held, count in shared if held and given.isdisjoint(held))
+    return own, max(other, default=0)
 
 
 def _find_named(text: str) -> set[str]:
@@ -77,7 +120,8 @@ def _find_other_owner(sentence: str, said: Sequence[str]) -> str:
     for name in sorted(named):
         words = set(terms(sentence)) - set(terms(name))
         shared = [(len(words & set(terms(text))), text) for text in said]
-        known = max((count for count, text in shared if name in _find_named(text)), default=0)
+        own = {*terms(name)}
+        known = max((count for count, text in shared if own <= {*terms(text)}), default=0)
         most = max(SAME * len(words), known + MIN_MORE)
         if len(words) >= MIN_WORDS and any(
             count >= most and _find_named(text) - named and not _STANDS_FOR.match(text)
@@ -87,10 +131,24 @@ def _find_other_owner(sentence: str, said: Sequence[str]) -> str:
     return ""
 
 
+def _find_other_agent(sentence: str, said: Sequence[str]) -> str:
+    """Return who did what another did by the statements, or "".
+
+    >>> _find_other_agent("It was started by Ada in 1843.", ["It was started by Ben with Ada."])
+    'started by Ada'
+    """
+    held = [found.groups() for text in said for found in _AGENT.finditer(text)]
+    for verb, name in (found.groups() for found in _AGENT.finditer(sentence)):
+        agents = {other for same, other in held if same == verb}
+        if agents and not any(terms(name)[-1:] == terms(other)[-1:] for other in agents):
+            return f"{verb} by {name}"
+    return ""
+
+
 def _find_other_term(sentence: str, said: Sequence[str]) -> str:
     """Return a term that a sentence explains with the entry of another term, or ""."""
     found = (_TERM.match(text) for text in said)
-    entries = [(each[1], each.string[each.end() :]) for each in found if each]
+    entries = [(_BRACKETS.sub("", each[1]), each.string[each.end() :]) for each in found if each]
     words = set(terms(sentence))
     own = [term for term, _ in entries if words.issuperset(terms(term)) and terms(term)]
     for term, text in entries:

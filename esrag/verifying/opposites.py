@@ -321,6 +321,11 @@ SURER = tuple(
             cannot permanent(?:ly)?""",
         ),
         (
+            "confirm(?:s|ed)? demonstrate[sd]? establish(?:es|ed) show(?:s|ed|n)?",
+            """confirm\\w* demonstrat\\w* establish\\w* show\\w* prov\\w* proof f[io]und find\\w*
+            reveal\\w* indicat\\w* report\\w* display\\w* see[ns]? see visible figure table""",
+        ),
+        (
             "certainly definitely undoubtedly guarantees? guaranteed prove[sdn]? inevitably",
             """certain(?:ly|ty)? definite(?:ly)? doubt\\w* guarantee\\w* prove[sdn]? proofs? proving
             inevitabl[ey] ensure\\w* must shall assure\\w*""",

@@ -43,7 +43,7 @@ CLAIMS = tuple(
         ),
         (
             "(?<!after_)(?<!at_)(?<!for_)(?<!in_)all every",
-            r"each any\w* whole entire\w* both no none always must shall total\w*",
+            r"all each any\w* whole entire\w* both no none always must shall total\w*",
         ),
         ("best", r"ideal\w* optim\w* prefer\w* top"),
         ("easiest simplest", "least"),

@@ -138,7 +138,9 @@ def _is_other(
 
     are_names = [any(token in names for token in side) for side in (added, removed)]
     if are_names == [True, True]:
-        return any(_holds(other, added) for other in parts)
+        # "Ada and Ben" for "Cyd" of "Cyd and Ben".
+        is_new = added[0] in names and added[0] not in in_order(statement)
+        return any(_holds(other, added[:1] if is_new else added) for other in parts)
     is_put_in = len(added) == len(removed) == 1 and _is_unknown(added[0], parts)
     return are_names == [False, False] and (is_put_in or _holds(statement, added))
 

@@ -46,7 +46,8 @@ SAME = 0.8  # share of common words that makes one sentence say what another say
 # to six sets of drafts, each with the same weight. It takes shorter sentences for false too often.
 OFFSET, BY_READING = 2.1, 0.505
 MIN_PROBABILITY = 0.5
-MIN_UNKNOWN = 2  # words of a clause of which passages have none
+MIN_UNKNOWN = 2  # words of a clause that passages lack
+MOST = 0.5  # share of the words of a reason
 BEGINNING = 5  # letters
 MIN_PARTICULARS = 2  # of a sentence that is read from a row
 MIN_LENGTH = 10  # words of a sentence that is read; the words of others decide
@@ -78,13 +79,21 @@ _JOINTS = re.compile(
 )
 _DRAWN = re.compile(r"\S {2,}\S")  # columns that are set apart by blanks
 _END = re.compile(
-    r"[,;](?!\d)|\s(?:and|but|while|whereas|because|although|though|which|who|since|so|to|thus"
+    r"[,;](?!\d)|\s(?:and|but|while|whereas|because|although|though|which|who|since|so|thus"
     r"|therefore|until|unless|if|when|after|before)\b",
+    re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"\b(?:because|since|so|in order to|due to|thus|thereby|therefore|to (?=(?:prevent|avoid|ensure"
+    r"|protect|reduce|keep|make|allow|improve|help|save|guard|limit|simplify|preserve|maintain"
+    r"|enable)\b)|which (?=(?:means?|meant|makes?|made|leads?|led|causes?|caused|allows?|allowed"
+    r"|ensures?)\b))\b",
     re.IGNORECASE,
 )
 _STANDS_FOR = re.compile(r"(?:it|they|this|that|these|those|he|she|both)\b", re.IGNORECASE)
 _ENDS = " .!?…:;"
 _POSSESSIVE = re.compile(r"['’]s?\Z")
+_DATE = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
 _DECADE = re.compile(r"\b(\d\d(?=00s)|\d\d\d(?=0s))0{1,2}s\Z")
 _STEP = re.compile(r"\W*\d{1,3}:")  # other lines may break anywhere in a sentence
 
@@ -123,13 +132,13 @@ def support(
     found = [line for chunk in passages for line in _lines(chunk.text)]
     _require_same_facts(sentence, found, passages, texts)
     is_long = len(claim.split()) >= MIN_LENGTH
-    is_of_row = _is_of_one_row(words, found) or _is_of_drawn_row(sentence, passages)
-    if entail and is_long and not is_of_row:
+    share = len(words & held) / len(words)
+    is_drawn = share >= MIN_WORDS and _is_of_drawn_row(sentence, passages)
+    if entail and is_long and not (is_drawn or _is_of_one_row(words, found)):
         return _entailment(claim, passages, entail)
 
-    if not is_of_row:
+    if not is_drawn:
         _require_known_clauses(sentence, held)
-    share = len(words & held) / len(words)
     if share < MIN_WORDS:
         raise Unsupported(f"only {share:.0%} of the words are in")
     return round(share, 4)
@@ -235,6 +244,8 @@ def _require_particulars(
         lambda number: number in held_numbers or has_equal(number, sentence, texts),
     )
 
+    # Its numbers alone would also be those of another day.
+    _require("date", _DATE.findall(sentence), lambda date: _has_date(date, texts))
     words = find_technical_words(sentence, len(sentence))
     _require(
         "technical word",
@@ -293,6 +304,16 @@ def _has_decade(word: str, texts: Sequence[str]) -> bool:
         return False
     year = rf"(?<!\w){found[1]}\d{{{4 - len(found[1])}}}(?!\w)"
     return any(re.search(year, text) for text in texts)
+
+
+def _has_date(date: str, texts: Sequence[str]) -> bool:
+    """Return whether a text has a date such as 2004-06-08, or writes it in another form.
+
+    >>> _has_date("2004-06-08", ["on 8 June 2004"]), _has_date("2004-06-08", ["2004-08-06"])
+    (True, False)
+    """
+    month = MONTHS[min(max(int(date[5:7]), 1), len(MONTHS)) - 1]
+    return any(date in text or f"{month[:3]}" in text for text in texts)
 
 
 def _has_month(name: str, texts: Sequence[str]) -> bool:
@@ -420,13 +441,17 @@ def _said(text: str) -> set[str]:
 def _require_known_ends(sentence: str, held: set[str]) -> None:
     """Raise Unsupported for a clause after the first one if the passages have none of its words.
 
-    Words of the same beginning are the same here: "recovered" and "recovery".
+    Of a reason or a purpose, they need to have more than half of the words. Words that begin alike
+    are the same here: "recovered" and "recovery".
     """
     known = {term[:BEGINNING] for term in held}
-    for part in _END.split(sentence)[1:]:
+    ends = ((part, 1.0) for part in _END.split(sentence)[1:])
+    reasons = ((part, MOST) for part in _REASON.split(sentence)[1:])
+    for part, least in (*ends, *reasons):
         words = {term[:BEGINNING] for term in terms(_JOINTS.sub(" ", part))}
-        if len(words) >= MIN_UNKNOWN and words.isdisjoint(known):
-            raise Unsupported(f"{part[:80]!r} is not in")
+        unknown = len(words - known)
+        if unknown >= max(MIN_UNKNOWN, least * len(words)):
+            raise Unsupported(f"{part.strip()[:80]!r} is not in")
 
 
 def _require_known_clauses(sentence: str, held: set[str]) -> None:
