@@ -23,7 +23,7 @@ _UNIT_WORD = (
     rf"(?i:(?:{PREFIXES})?(?:{_MEASURED})s?"
     r"|inch(?:es)?|foot|feet"
     r"|degrees? (?:celsius|fahrenheit|[CF])|per ?cent"
-    r"|(?:(?:arc ?)?(?:minute|second)|hour|day|week|month|year|mile|pound|degree|euro"
+    r"|(?:(?:arc ?)?(?:minute|second)|hour|day|week|month|year|decade|mile|pound|degree|euro"
     r"|(?:US )?dollar|(?:Swiss )?franc|yen|knot|gallon|ounce|tonne|ton)s?)"
 )
 _SIGNS = {

@@ -16,7 +16,7 @@ MIN_MORE = 2  # words that a statement shares more than those about the right th
 _STANDS_FOR = re.compile(r"\W*(?:it|its|they|their|this|that|these|those|he|she)\b", re.IGNORECASE)
 # Options, addresses and what stands in backquotes, beside technical words.
 _CODE = re.compile(
-    r"(?<![\w-])--?[a-z][\w-]{1,40}|(?<![\w.-])[a-z][\w-]{0,40}(?:\.[a-z][\w-]{0,40}){1,6}"
+    r"(?<!\w)\.[a-z]\w{1,5}\b|(?<![\w-])--?[a-z][\w-]{1,40}|(?<![\w.-])[a-z][\w-]{0,40}(?:\.[a-z][\w-]{0,40}){1,6}"
     r"|`[^`]{1,60}`"
 )
 # Unlike clauses, parts may have "and" within.
@@ -25,6 +25,11 @@ _BRACKETS = re.compile(r"\([^()]*\)")
 _AGENT = re.compile(
     r"\b(\w+ed|written|built|made|led|won|sung|drawn) by ([A-Z][\w.-]*(?: [A-Z][\w.-]*){0,3})"
 )
+_DONE_IN = re.compile(
+    r"\b(\w+ed|built|made|won|written|begun|sold) (?:\w+ )?in (?:[A-Z]\w+ )?"
+    r"((?:1\d|20)\d\d)\b"
+)
+_NAME = re.compile(r"(?<=[a-z,/] )[A-Z][a-z]\w*(?: [A-Z][\w.]*){1,3}|(?<=[a-z]/)[A-Z][a-z]\w*")
 _TERM = re.compile(r"([^\n:.]{2,40}): (?=\S)")
 
 
@@ -36,6 +41,8 @@ def find_other_binding(sentence: str, lines: Sequence[Line]) -> str:
         _find_crossed(sentence, said)
         or next(filter(None, owners), "")
         or _find_other_agent(sentence, said)
+        or _find_other_time(sentence, said)
+        or _find_other_name(sentence, said)
         or _find_other_number(sentence, said)
         or _find_other_term(sentence, said)
     )
@@ -73,6 +80,48 @@ def _bind(text: str) -> dict[str, tuple[int, set[str]]]:
             several.update([each] if each in found else [])
             found[each] = place, words - set(terms(each))
     return {each: bound for each, bound in found.items() if each not in several}
+
+
+def _find_other_time(sentence: str, said: Sequence[str]) -> str:
+    """Return what was done in another year by the statements, or "".
+
+    >>> _find_other_time("It was printed in 1935.", ["Complete in 1935, it was printed in 1948."])
+    'printed in 1935'
+    """
+    held = {(terms(verb)[0], year) for text in said for verb, year in _DONE_IN.findall(text)}
+    for verb, year in _DONE_IN.findall(sentence):
+        same = {other for done, other in held if [done] == terms(verb)}
+        if same and year not in same:
+            return f"{verb} in {year}"
+    return ""
+
+
+def _find_other_name(sentence: str, said: Sequence[str]) -> str:
+    """Return a name at whose place a statement that says all the rest has another name, or "".
+
+    >>> text = "After the advertisement, he met the guitarist James Hetfield and formed a band."
+    >>> other = "After the advertisement, he met the guitarist Kirk Hammett and formed a band."
+    >>> _find_other_name(other, [text, "Kirk Hammett came later."])
+    'Kirk Hammett'
+    """
+    mine = list(_NAME.finditer(sentence))
+    for found in mine:
+        words = set(terms(sentence)) - set(terms(found[0]))
+        for text in said if len(words) >= MIN_WORDS else ():
+            held = set(terms(text))
+            if len(words & held) < SAME * len(words) or not held.isdisjoint(terms(found[0])):
+                continue
+            others = (other for other in _NAME.finditer(text) if other[0] not in sentence)
+            if any(_have_one_place(found, other) for other in others):
+                return found[0]
+    return ""
+
+
+def _have_one_place(one: re.Match[str], other: re.Match[str]) -> bool:
+    """Return whether the words before two names, or those after them, are the same."""
+    before = [terms(each.string[: each.start()])[-1:] for each in (one, other)]
+    after = [terms(each.string[each.end() :])[:1] for each in (one, other)]
+    return any(left == right and left for left, right in (before, after))
 
 
 def _find_other_number(sentence: str, said: Sequence[str]) -> str:

@@ -27,7 +27,9 @@ from esrag.verifying.opposites import (
     PHRASES,
     PLAIN_NOT,
     SOME,
+    SURE,
     SURER,
+    UNSURE,
     Pair,
     stems,
 )
@@ -199,6 +201,10 @@ def _stretch(said: Sense, held: Sense) -> str:
         (
             "as a duty it is",
             is_plain and _only(LEAVE, DUTY, said.text) and _only(DUTY, LEAVE, held.text),
+        ),
+        (
+            "as a possibility it is",
+            _only(SURE, UNSURE, said.text) and _only(UNSURE, SURE, held.text),
         ),
         ("as a guess it is", ONLY_MAYBE.search(held.text) and not MAYBE.search(said.text)),
         (

@@ -213,6 +213,27 @@ OPPOSITES = (
     ("arrive arrival", "depart departure"),
     ("appear", "disappear"),
     ("succeed success successful", "failure unsuccessful"),
+    ("encourage recommend", "discourage"),
+    ("advantage benefit", "disadvantage drawback"),
+    ("approve", "disapprove"),
+    ("inhibit suppress", "promote stimulate induce"),
+    ("simple", "complex complicated"),
+    ("temporary", "permanent"),
+    ("common", "rare uncommon"),
+    ("major", "minor"),
+    ("predecessor", "successor"),
+    ("buyer", "seller"),
+    ("lender creditor", "borrower debtor"),
+    ("employer", "employee"),
+    ("plaintiff petitioner", "defendant respondent"),
+    ("sender", "receiver recipient"),
+    ("landlord", "tenant"),
+    ("husband", "wife"),
+    ("upload", "download"),
+    ("compress", "decompress"),
+    ("install", "uninstall"),
+    ("mount", "unmount"),
+    ("create build generate produce", "destroy"),
 )
 
 PAIRS: tuple[Pair, ...] = tuple(
@@ -294,6 +315,8 @@ SOME = re.compile(
 DUTY = any_of("must shall required? requires mandatory obliged")
 LEAVE = any_of("may can might could optional(?:ly)? allowed permitted allows?")
 
+SURE = any_of("will shall must is_certain_to are_certain_to")
+UNSURE = any_of("may might could possibly perhaps")
 MAYBE = any_of(
     """might may can could would possibl[ey] probabl[ey] perhaps maybe likely potential(?:ly)?
     alleged(?:ly)? reported(?:ly)? suspect(?:s|ed) believe[ds]? thought presum(?:ed|ably)

@@ -45,6 +45,7 @@ CLAIMS = tuple(
             "(?<!after_)(?<!at_)(?<!for_)(?<!in_)all every",
             r"all each any\w* whole entire\w* both no none always must shall total\w*",
         ),
+        ("anyone everyone anybody everybody", "all any every each no_one people public whoever"),
         ("best", r"ideal\w* optim\w* prefer\w* top"),
         ("easiest simplest", "least"),
         ("hardest most_difficult", "least"),

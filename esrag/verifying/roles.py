@@ -21,6 +21,11 @@ MIN_SHARED_WORDS = 2  # of a sentence and the statement whose word it replaces
 # Written by, to or from somebody is not the same, unlike most prepositions.
 DIRECTIONS = frozenset(("by", "from", "to"))
 
+_AFTER_ARTICLE = re.compile(
+    r"\b(?:an?|at|by|each|every|for|from|her|his|in|its|no|of|on|our|that|the|their|these|this|those"
+    r"|with|your) ([\w-]+)(?: ([\w-]+))?",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"[\d.,]+")
 _STAND_INS = STOP_WORDS | {
     "one",
@@ -45,11 +50,12 @@ def find_other_role(sentence: str, lines: Sequence[Line], names: Iterable[str]) 
     ordered = [
         part for line in lines if line.row is None for part in (line.text, *parts[line.text])
     ]
+    whole = in_order(sentence)
     for unit in with_clauses(sentence):
         found = (
             _find_swap(unit, [*parts, *chain.from_iterable(parts.values())])
             or find_exchange(unit, ordered)
-            or _find_substitute(unit, parts, frozenset(names))
+            or _find_substitute(unit, parts, frozenset(names), whole)
         )
         if found:
             return found
@@ -70,12 +76,14 @@ def _find_swap(unit: str, parts: Iterable[str]) -> str:
     return ""
 
 
-def _find_substitute(unit: str, parts: dict[str, tuple[str, ...]], names: frozenset[str]) -> str:
+def _find_substitute(
+    unit: str, parts: dict[str, tuple[str, ...]], names: frozenset[str], whole: Sequence[str]
+) -> str:
     """Return the word that replaces another of its kind in an otherwise equal statement, or "".
 
     A part of a statement counts as well. A replaced name counts if the new name is anywhere in the
     passages, another word only if the same statement has both: "the device" may be what the
-    previous statement names.
+    previous statement names. Words that the `whole` sentence lists together may be in either order.
     """
     mine, substitutes = in_order(unit), []
     for statement, group in parts.items():
@@ -86,7 +94,13 @@ def _find_substitute(unit: str, parts: dict[str, tuple[str, ...]], names: frozen
             removed, added = difference
             if not (removed or added):
                 return ""
-            if removed and added and _is_other(added, removed, statement, parts, names):
+            if not removed or not added or _mean_the_same(added, removed):
+                continue
+            if _are_listed(added, removed, whole):
+                continue
+            if _is_other(added, removed, statement, parts, names) or _is_put_in(
+                unit, added, removed, parts, names
+            ):
                 substitutes.append(f"{' '.join(added)} replaces {' '.join(removed)}")
     return substitutes[0] if substitutes else ""
 
@@ -131,7 +145,7 @@ def _is_other(
         return False  # numbers are checked elsewhere
     if len(added) == len(removed) == 1 and DIRECTIONS.issuperset((*added, *removed)):
         return True
-    if _holds(statement, [*removed, *added]) or _mean_the_same(added, removed):
+    if _holds(statement, [*removed, *added]):
         return False  # "anything, even a pin" without "anything"
     if any(_STAND_INS.issuperset(side) for side in (added, removed)):
         return False
@@ -141,8 +155,27 @@ def _is_other(
         # "Ada and Ben" for "Cyd" of "Cyd and Ben".
         is_new = added[0] in names and added[0] not in in_order(statement)
         return any(_holds(other, added[:1] if is_new else added) for other in parts)
-    is_put_in = len(added) == len(removed) == 1 and _is_unknown(added[0], parts)
-    return are_names == [False, False] and (is_put_in or _holds(statement, added))
+    return are_names == [False, False] and _holds(statement, added)
+
+
+def _is_put_in(
+    unit: str,
+    added: Sequence[str],
+    removed: Sequence[str],
+    parts: Iterable[str],
+    names: frozenset[str],
+) -> bool:
+    """Return whether a noun that no statement has replaces another one.
+
+    The two words after "the" or "of" are taken for nouns. Names and numbers are checked elsewhere.
+    """
+    both = (*added, *removed)
+    if len(both) != 2 or any(_NUMBER.fullmatch(token) or token in names for token in both):  # noqa: PLR2004
+        return False
+    if not _STAND_INS.isdisjoint(both) or not _is_unknown(added[0], parts):
+        return False
+    nouns = {" ".join(in_order(noun)) for pair in _AFTER_ARTICLE.findall(unit) for noun in pair}
+    return added[0] in nouns
 
 
 def _mean_the_same(added: Sequence[str], removed: Sequence[str]) -> bool:
@@ -169,9 +202,18 @@ def _is_unknown(word: str, parts: Iterable[str]) -> bool:
     return not any(token.startswith(begin) for part in parts for token in in_order(part))
 
 
+def _are_listed(one: Sequence[str], other: Sequence[str], whole: Sequence[str]) -> bool:
+    """Return whether a sentence has words side by side: "pip and tar"."""
+    lists = ([*left, "and", *right] for left, right in ((one, other), (other, one)))
+    return any(each in _windows(whole, len(each)) for each in lists)
+
+
+def _windows(tokens: Sequence[str], size: int) -> list[list[str]]:
+    return [[*tokens[n : n + size]] for n in range(len(tokens) - size + 1)]
+
+
 def _holds(statement: str, tokens: Sequence[str]) -> bool:
-    order = in_order(statement)
-    return any(order[i : i + len(tokens)] == list(tokens) for i in range(len(order)))
+    return [*tokens] in _windows(in_order(statement), len(tokens))
 
 
 def names_in(texts: Iterable[str]) -> frozenset[str]:

@@ -84,7 +84,8 @@ _END = re.compile(
     re.IGNORECASE,
 )
 _REASON = re.compile(
-    r"\b(?:because|since|so|in order to|due to|thus|thereby|therefore|to (?=(?:prevent|avoid|ensure"
+    r"\b(?:because|since|so (?=(?:that|the|an?|it|they|he|she|we|you|this|these|its|no|all)\b)"
+    r"|in order to|due to|thus|thereby|therefore|to (?=(?:prevent|avoid|ensure"
     r"|protect|reduce|keep|make|allow|improve|help|save|guard|limit|simplify|preserve|maintain"
     r"|enable)\b)|which (?=(?:means?|meant|makes?|made|leads?|led|causes?|caused|allows?|allowed"
     r"|ensures?)\b))\b",
@@ -93,6 +94,11 @@ _REASON = re.compile(
 _STANDS_FOR = re.compile(r"(?:it|they|this|that|these|those|he|she|both)\b", re.IGNORECASE)
 _ENDS = " .!?…:;"
 _POSSESSIVE = re.compile(r"['’]s?\Z")
+_OF_PLACE = re.compile(r"([A-Z]\w{3,}?)(?:ese|ish|i?ans?)")
+_PLACES = {
+    "American": r"(?:U\.?S\.?A?\.?|United States|America)",
+    "British": r"(?:U\.?K\.?|United Kingdom|Britain|England)",
+}
 _DATE = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
 _DECADE = re.compile(r"\b(\d\d(?=00s)|\d\d\d(?=0s))0{1,2}s\Z")
 _STEP = re.compile(r"\W*\d{1,3}:")  # other lines may break anywhere in a sentence
@@ -263,6 +269,7 @@ def _require_particulars(
         lambda name: (
             held.issuperset(terms(_POSSESSIVE.sub("", name)))
             or _stands(name, texts)
+            or _has_country(name, texts)
             or _has_month(name, texts)
         ),
     )
@@ -304,6 +311,21 @@ def _has_decade(word: str, texts: Sequence[str]) -> bool:
         return False
     year = rf"(?<!\w){found[1]}\d{{{4 - len(found[1])}}}(?!\w)"
     return any(re.search(year, text) for text in texts)
+
+
+def _has_country(name: str, texts: Sequence[str]) -> bool:
+    """Return whether a name is an adjective of a place that a text names.
+
+    >>> _has_country("Brazilian", ["in Brazil"]), _has_country("American", ["a U.S. firm"])
+    (True, True)
+    >>> _has_country("Brazilian", ["in Bolivia"]), _has_country("Python", ["the Pytheas"])
+    (False, False)
+    """
+    place = _OF_PLACE.fullmatch(name)
+    if not place:
+        return False
+    names = _PLACES.get(name, rf"{place[1]}\w*")
+    return any(re.search(rf"(?<!\w){names}(?!\w)", text) for text in texts)
 
 
 def _has_date(date: str, texts: Sequence[str]) -> bool:

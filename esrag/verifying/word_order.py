@@ -50,7 +50,7 @@ def find_exchange(unit: str, parts: Iterable[str]) -> str:
 def _find_exchanged(mine: Sequence[str], held: Sequence[str]) -> tuple[str, str] | None:
     """Return the first and the last word that changed if two groups of words have changed places.
 
-    Others stand between the groups.
+    Others stand between the groups. Two single words may do so while others between them do.
 
     >>> _find_exchanged("a dog bit my old cat".split(), "a my old cat bit dog".split())
     ('dog', 'cat')
@@ -65,7 +65,8 @@ def _find_exchanged(mine: Sequence[str], held: Sequence[str]) -> tuple[str, str]
             between = one[left:-right]
             if between and other == [*one[-right:], *between, *one[:left]]:
                 return one[0], one[-1]
-    return None
+    is_mixed = one[0] == other[-1] and one[-1] == other[0] and len(one) > 2  # noqa: PLR2004
+    return (one[0], one[-1]) if is_mixed and sorted(one) == sorted(other) else None
 
 
 def _is_turned(unit: str, part: str, first: str, last: str) -> bool:
