@@ -83,7 +83,13 @@ _RULES: tuple[tuple[Wanted | None, str], ...] = (
             rf" {_ON} {_TOPIC}"
         ),
     ),
-    ("list", rf"(?:is|are) there (?:any |an? )?{_DOCUMENTS} about {_TOPIC}"),
+    (
+        "list",
+        (
+            rf"(?:is|are) there (?:any |an? )?{_DOCUMENTS}(?: in {_HERE}| here)? {_ON}"
+            r" (?P<about>\S.*?)(?:\? which (?:ones?|are they))?"
+        ),
+    ),
     ("pages", r"how many pages (?:does|do) (?P<about>\S.*) have(?: in total| altogether)?"),
     ("pages", r"how many pages (?:are there |are )?in (?P<about>\S.*)"),
     ("pages", r"how many pages (?:(?:long )?is|has) (?P<about>\S.*)"),

@@ -207,6 +207,9 @@ _OTHER_WORDS = tuple(
     (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), others)
     for words, others in (
         ("wrote|written", "author"),
+        ("authors?", "wrote written"),
+        ("creators?|inventors?", "created invented designed developed"),
+        ("founders?", "founded started"),
         ("came up with|invent(?:s|ed)?|devised?|conceived", "designed invented created developed"),
         ("lawyers?|attorneys?|counsel|advocates?", "argued cause"),
         (r"(?:wrote|written|authors?)(?=[^?]{1,60} (?:opinion|judge?ment|speech)\b)", "delivered"),

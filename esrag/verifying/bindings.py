@@ -1,7 +1,7 @@
 """Find what a sentence says of one thing and the passages of another."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from esrag.evidence.statements import Line
@@ -11,6 +11,7 @@ from esrag.verifying.clauses import clauses, with_clauses
 
 SAME, MOST = 0.8, 0.7  # share of a sentence's words that makes a statement, or a part, its source
 MIN_WORDS = 4  # of a sentence, without what it is about
+NEAR, NEAR_WORDS, NEAR_WORDS_AFTER = 80, 8, 4  # characters and words about a comparative
 MIN_MORE = 2  # words that a statement shares more than those about the right thing
 
 _STANDS_FOR = re.compile(r"\W*(?:it|its|they|their|this|that|these|those|he|she)\b", re.IGNORECASE)
@@ -25,6 +26,7 @@ _BRACKETS = re.compile(r"\([^()]*\)")
 _AGENT = re.compile(
     r"\b(\w+ed|written|built|made|led|won|sung|drawn) by ([A-Z][\w.-]*(?: [A-Z][\w.-]*){0,3})"
 )
+_COMPARATIVE = re.compile(r"\b(?:more|less|\w{2,20}er)\b", re.IGNORECASE)
 _DONE_IN = re.compile(
     r"\b(\w+ed|built|made|won|written|begun|sold) (?:\w+ )?in (?:[A-Z]\w+ )?"
     r"((?:1\d|20)\d\d)\b"
@@ -39,6 +41,7 @@ def find_other_binding(sentence: str, lines: Sequence[Line]) -> str:
     owners = (_find_other_owner(unit, said) for unit in with_clauses(sentence))
     return (
         _find_crossed(sentence, said)
+        or _find_turned_comparison(sentence, said)
         or next(filter(None, owners), "")
         or _find_other_agent(sentence, said)
         or _find_other_time(sentence, said)
@@ -65,6 +68,35 @@ def _find_crossed(sentence: str, said: Sequence[str]) -> str:
             if are_apart and crossed >= straight + MIN_MORE:
                 return f"{one} and {other} are exchanged"
     return ""
+
+
+def _find_turned_comparison(sentence: str, said: Sequence[str]) -> str:
+    """Return "higher" if what is higher by a statement is lower by the sentence, or "".
+
+    >>> _find_turned_comparison("Tin costs more than lead.", ["Lead costs more than tin."])
+    'more'
+    """
+    for word, left, right in _iter_comparisons(sentence):
+        for other, first, second in (each for text in said for each in _iter_comparisons(text)):
+            if word == other and (left - first) & second and (right - second) & first:
+                return word
+    return ""
+
+
+def _iter_comparisons(text: str) -> Iterator[tuple[str, set[str], set[str]]]:
+    """Yield each comparative before a "than", the words near before it, and those after "than".
+
+    >>> [*_iter_comparisons("A rose is redder than a lily.")]
+    [('redder', {'rose'}, {'lili'})]
+    """
+    before, *rest = text.split(" than ")
+    for after in rest:
+        found = [*_COMPARATIVE.finditer(before, max(0, len(before) - NEAR))]
+        if found:
+            left = before[: found[-1].start()].split()[-NEAR_WORDS:]
+            right = after.split()[:NEAR_WORDS_AFTER]
+            yield found[-1][0].lower(), set(terms(" ".join(left))), set(terms(" ".join(right)))
+        before = after
 
 
 def _bind(text: str) -> dict[str, tuple[int, set[str]]]:

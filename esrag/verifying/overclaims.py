@@ -37,7 +37,7 @@ CLAIMS = tuple(
         ),
         ("automatically", r"auto\w* itself without default implicit\w*"),
         (
-            "immediately instantly at_once",
+            "immediately instantly",
             r"""immediate instant\w* as_soon_as right_away direct\w* prompt\w* straight\w* forthwith
             soon""",
         ),

@@ -83,12 +83,16 @@ _END = re.compile(
     r"|therefore|until|unless|if|when|after|before)\b",
     re.IGNORECASE,
 )
+_SO = "that|the|an?|it|they|he|she|we|you|this|these|its|no|all"
+_AIMS = (
+    "allow|avoid|enable|ensure|guard|help|improve|keep|limit|maintain|make|preserve|prevent|protect"
+    "|reduce|save|simplify"
+)
+_CAUSES = "allow(?:s|ed)|cause[sd]?|ensures?|leads?|led|made|makes?|means?|meant"
+# What introduces a reason or a purpose, unlike "since version 2" and "so far".
 _REASON = re.compile(
-    r"\b(?:because|since|so (?=(?:that|the|an?|it|they|he|she|we|you|this|these|its|no|all)\b)"
-    r"|in order to|due to|thus|thereby|therefore|to (?=(?:prevent|avoid|ensure"
-    r"|protect|reduce|keep|make|allow|improve|help|save|guard|limit|simplify|preserve|maintain"
-    r"|enable)\b)|which (?=(?:means?|meant|makes?|made|leads?|led|causes?|caused|allows?|allowed"
-    r"|ensures?)\b))\b",
+    rf"\b(?:because|due to|in order to|since (?![A-Z\d]|version|then)|so (?=(?:{_SO})\b)|thereby"
+    rf"|therefore|thus|to (?=(?:{_AIMS})\b)|which (?=(?:{_CAUSES})\b))\b",
     re.IGNORECASE,
 )
 _STANDS_FOR = re.compile(r"(?:it|they|this|that|these|those|he|she|both)\b", re.IGNORECASE)

@@ -22,8 +22,9 @@ _PASSIVE = re.compile(
     r"\b(?:is|are|was|were|be|been|being|gets?|got)(?: \w+){0,2}? \w+(?:ed|en|wn|[^aeiou]t)\b",
     re.IGNORECASE,
 )
-_LISTED = re.compile(
-    rf"\A\W*{JOINED}.*{JOINED}\W*(?:an?|the)?\W*\Z|{MUTUAL}", re.IGNORECASE | re.DOTALL
+_MAY_TURN = re.compile(
+    rf"\A\W*{JOINED}.*{JOINED}\W*(?:an?|the)?\W*\Z|{MUTUAL}|\b(?:but|instead|rather)\b",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -77,7 +78,7 @@ def _is_turned(unit: str, part: str, first: str, last: str) -> bool:
         bool(_PASSIVE.search(text[left.start() : right.end()])) for text, left, right in spans
     }
     agents = {_is_agent(text, first) - _is_agent(text, last) for text in (unit, part)}
-    return any(map(_LISTED.search, between)) or len(agents) > 1 or len(voices) > 1
+    return any(map(_MAY_TURN.search, between)) or len(agents) > 1 or len(voices) > 1
 
 
 def _find_span(text: str, one: str, other: str) -> tuple[re.Match[str], re.Match[str]]:

@@ -30,6 +30,7 @@ def found(question):
         ("Which Supreme Court cases are in the collection?", ("list", "Supreme Court cases")),
         ("Do you have anything on indentation?", ("list", "indentation")),
         ("Is there a document about kettles?", ("list", "kettles")),
+        ("Are there any documents here about salt? Which ones?", ("list", "salt")),
         ("Which of these documents are about salt?", ("list", "salt")),
         ("Which files mention the swap space?", ("list", "the swap space")),
         ("How many documents do you have?", ("count", "")),
