@@ -17,8 +17,8 @@ MIN_MORE = 2  # words that a statement shares more than those about the right th
 _STANDS_FOR = re.compile(r"\W*(?:it|its|they|their|this|that|these|those|he|she)\b", re.IGNORECASE)
 # Options, addresses and what stands in backquotes, beside technical words.
 _CODE = re.compile(
-    r"(?<!\w)\.[a-z]\w{1,5}\b|(?<![\w-])--?[a-z][\w-]{1,40}|(?<![\w.-])[a-z][\w-]{0,40}(?:\.[a-z][\w-]{0,40}){1,6}"
-    r"|`[^`]{1,60}`"
+    r"(?<!\w)\.[a-z]\w{1,5}\b|(?<![\w-])--?[a-z][\w-]{1,40}"
+    r"|(?<![\w.-])[a-z][\w-]{0,40}(?:\.[a-z][\w-]{0,40}){1,6}|`[^`]{1,60}`"
 )
 # Unlike clauses, parts may have "and" within.
 _PART = re.compile(r"[,;:](?!\d)| (?:as well as|and also|but|while|whereas) ")
@@ -36,7 +36,7 @@ _TERM = re.compile(r"([^\n:.]{2,40}): (?=\S)")
 
 
 def find_other_binding(sentence: str, lines: Sequence[Line]) -> str:
-    """Return what a sentence gives to something else than the statements do, or ""."""
+    """Return how a sentence tells of one thing what the statements tell of another, or ""."""
     said = [line.text for line in lines if line.row is None]
     owners = (_find_other_owner(unit, said) for unit in with_clauses(sentence))
     return (
@@ -56,7 +56,7 @@ def _find_crossed(sentence: str, said: Sequence[str]) -> str:
 
     >>> text = "The default is 3551, but older versions of it used 7000."
     >>> _find_crossed("It uses 7000 by default, but older versions used 3551.", [text])
-    '7000 and 3551 are exchanged'
+    "7000 and 3551 have each other's place"
     """
     mine = _bind(sentence)
     for text in said if len(mine) > 1 else ():
@@ -66,20 +66,20 @@ def _find_crossed(sentence: str, said: Sequence[str]) -> str:
             straight = len(mine[one][1] & held[one][1]) + len(mine[other][1] & held[other][1])
             crossed = len(mine[one][1] & held[other][1]) + len(mine[other][1] & held[one][1])
             if are_apart and crossed >= straight + MIN_MORE:
-                return f"{one} and {other} are exchanged"
+                return f"{one} and {other} have each other's place"
     return ""
 
 
 def _find_turned_comparison(sentence: str, said: Sequence[str]) -> str:
-    """Return "higher" if what is higher by a statement is lower by the sentence, or "".
+    """Return the comparative of which a statement has both sides the other way round, or "".
 
     >>> _find_turned_comparison("Tin costs more than lead.", ["Lead costs more than tin."])
-    'more'
+    "'more' is the other way round"
     """
     for word, left, right in _iter_comparisons(sentence):
         for other, first, second in (each for text in said for each in _iter_comparisons(text)):
             if word == other and (left - first) & second and (right - second) & first:
-                return word
+                return f"{word!r} is the other way round"
     return ""
 
 
@@ -118,13 +118,13 @@ def _find_other_time(sentence: str, said: Sequence[str]) -> str:
     """Return what was done in another year by the statements, or "".
 
     >>> _find_other_time("It was printed in 1935.", ["Complete in 1935, it was printed in 1948."])
-    'printed in 1935'
+    "it is 'printed' in another year"
     """
-    held = {(terms(verb)[0], year) for text in said for verb, year in _DONE_IN.findall(text)}
+    held = [(terms(verb), year) for text in said for verb, year in _DONE_IN.findall(text)]
     for verb, year in _DONE_IN.findall(sentence):
-        same = {other for done, other in held if [done] == terms(verb)}
+        same = {other for done, other in held if done == terms(verb)}
         if same and year not in same:
-            return f"{verb} in {year}"
+            return f"it is {verb!r} in another year"
     return ""
 
 
@@ -134,7 +134,7 @@ def _find_other_name(sentence: str, said: Sequence[str]) -> str:
     >>> text = "After the advertisement, he met the guitarist James Hetfield and formed a band."
     >>> other = "After the advertisement, he met the guitarist Kirk Hammett and formed a band."
     >>> _find_other_name(other, [text, "Kirk Hammett came later."])
-    'Kirk Hammett'
+    'something else than Kirk Hammett is meant'
     """
     mine = list(_NAME.finditer(sentence))
     for found in mine:
@@ -145,7 +145,7 @@ def _find_other_name(sentence: str, said: Sequence[str]) -> str:
                 continue
             others = (other for other in _NAME.finditer(text) if other[0] not in sentence)
             if any(_have_one_place(found, other) for other in others):
-                return found[0]
+                return f"something else than {found[0]} is meant"
     return ""
 
 
@@ -161,7 +161,7 @@ def _find_other_number(sentence: str, said: Sequence[str]) -> str:
 
     >>> text = "It won 4 of the cups at home, as well as 3 cups each in the north of the far east."
     >>> _find_other_number("It won 4 cups each in the north of the far east.", [text])
-    '4'
+    'another number than 4 stands'
     """
     for part in _PART.split(sentence):
         for number in numbers(part):
@@ -170,7 +170,7 @@ def _find_other_number(sentence: str, said: Sequence[str]) -> str:
             if len(words) >= MIN_WORDS and len(with_it) == 1:
                 own, other = _compare_parts(number, words, with_it[0], set(numbers(sentence)))
                 if other >= max(MOST * len(words), own + MIN_MORE):
-                    return number
+                    return f"another number than {number} stands"
     return ""
 
 
@@ -193,7 +193,7 @@ def _find_named(text: str) -> set[str]:
 
 
 def _find_other_owner(sentence: str, said: Sequence[str]) -> str:
-    """Return a technical word of which another statement says the rest of the sentence, or "".
+    """Return the technical word instead of which a statement about the rest names another, or "".
 
     That statement names another one, and is not about what was named before it.
     """
@@ -208,7 +208,7 @@ def _find_other_owner(sentence: str, said: Sequence[str]) -> str:
             count >= most and _find_named(text) - named and not _STANDS_FOR.match(text)
             for count, text in shared
         ):
-            return name
+            return f"something else than {name} is meant"
     return ""
 
 
@@ -216,13 +216,13 @@ def _find_other_agent(sentence: str, said: Sequence[str]) -> str:
     """Return who did what another did by the statements, or "".
 
     >>> _find_other_agent("It was started by Ada in 1843.", ["It was started by Ben with Ada."])
-    'started by Ada'
+    "it is 'started' by somebody else"
     """
     held = [found.groups() for text in said for found in _AGENT.finditer(text)]
     for verb, name in (found.groups() for found in _AGENT.finditer(sentence)):
         agents = {other for same, other in held if same == verb}
         if agents and not any(terms(name)[-1:] == terms(other)[-1:] for other in agents):
-            return f"{verb} by {name}"
+            return f"it is {verb!r} by somebody else"
     return ""
 
 
@@ -236,5 +236,5 @@ def _find_other_term(sentence: str, said: Sequence[str]) -> str:
         meant = set(terms(text))
         is_said = len(meant) >= MIN_WORDS and len(meant & words) >= SAME * len(meant)
         if is_said and own and words.isdisjoint(terms(term)):
-            return own[0]
+            return f"something else than {own[0]} is meant"
     return ""

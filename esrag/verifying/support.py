@@ -23,18 +23,18 @@ from esrag.records import Chunk
 from esrag.text import sentence_spans
 from esrag.text.figures import numbers, to_figures
 from esrag.text.terms import (
-    MONTHS,
     STOP_WORDS,
     compounds,
     find_technical_words,
     terms,
 )
 from esrag.verifying.bindings import find_other_binding
-from esrag.verifying.clauses import clauses, with_clauses
+from esrag.verifying.clauses import clauses, drop_joints, find_unknown_end, with_clauses
 from esrag.verifying.columns import is_of_another_column, is_of_another_year
 from esrag.verifying.contrasts import find_contrast
 from esrag.verifying.equal_numbers import has_equal
 from esrag.verifying.measures import find_other_measure, find_other_unit
+from esrag.verifying.other_forms import DATE, has_country, has_date, has_decade, has_month
 from esrag.verifying.overclaims import find_overclaim
 from esrag.verifying.roles import find_other_role, names_in
 from esrag.verifying.rows import find_other_row
@@ -46,9 +46,6 @@ SAME = 0.8  # share of common words that makes one sentence say what another say
 # to six sets of drafts, each with the same weight. It takes shorter sentences for false too often.
 OFFSET, BY_READING = 2.1, 0.505
 MIN_PROBABILITY = 0.5
-MIN_UNKNOWN = 2  # words of a clause that passages lack
-MOST = 0.5  # share of the words of a reason
-BEGINNING = 5  # letters
 MIN_PARTICULARS = 2  # of a sentence that is read from a row
 MIN_LENGTH = 10  # words of a sentence that is read; the words of others decide
 
@@ -68,43 +65,10 @@ _NOT = re.compile(
     r"|rarely|seldom|false)\b|\b\w+n['’]t\b",
     re.IGNORECASE,
 )
-# Words that join clauses and have no content of their own.
-_JOINTS = re.compile(
-    r"\b(?:before|after|until|once|while|during|when(?:ever)?|where|since|because|so|thus"
-    r"|therefore|hence|then|also|both"
-    r"|however|as well|in addition|for example|such as|due to|according to|based on"
-    r"|per|via|within|upon"
-    r"|against|among|between|without|about|through|across|along|towards?)\b",
-    re.IGNORECASE,
-)
 _DRAWN = re.compile(r"\S {2,}\S")  # columns that are set apart by blanks
-_END = re.compile(
-    r"[,;](?!\d)|\s(?:and|but|while|whereas|because|although|though|which|who|since|so|thus"
-    r"|therefore|until|unless|if|when|after|before)\b",
-    re.IGNORECASE,
-)
-_SO = "that|the|an?|it|they|he|she|we|you|this|these|its|no|all"
-_AIMS = (
-    "allow|avoid|enable|ensure|guard|help|improve|keep|limit|maintain|make|preserve|prevent|protect"
-    "|reduce|save|simplify"
-)
-_CAUSES = "allow(?:s|ed)|cause[sd]?|ensures?|leads?|led|made|makes?|means?|meant"
-# What introduces a reason or a purpose, unlike "since version 2" and "so far".
-_REASON = re.compile(
-    rf"\b(?:because|due to|in order to|since (?![A-Z\d]|version|then)|so (?=(?:{_SO})\b)|thereby"
-    rf"|therefore|thus|to (?=(?:{_AIMS})\b)|which (?=(?:{_CAUSES})\b))\b",
-    re.IGNORECASE,
-)
 _STANDS_FOR = re.compile(r"(?:it|they|this|that|these|those|he|she|both)\b", re.IGNORECASE)
 _ENDS = " .!?…:;"
 _POSSESSIVE = re.compile(r"['’]s?\Z")
-_OF_PLACE = re.compile(r"([A-Z]\w{3,}?)(?:ese|ish|i?ans?)")
-_PLACES = {
-    "American": r"(?:U\.?S\.?A?\.?|United States|America)",
-    "British": r"(?:U\.?K\.?|United Kingdom|Britain|England)",
-}
-_DATE = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
-_DECADE = re.compile(r"\b(\d\d(?=00s)|\d\d\d(?=0s))0{1,2}s\Z")
 _STEP = re.compile(r"\W*\d{1,3}:")  # other lines may break anywhere in a sentence
 
 
@@ -138,7 +102,6 @@ def support(
         raise Unsupported("no word of it is in")
 
     _require_particulars(sentence, texts, held, around)
-    _require_known_ends(sentence, held)
     found = [line for chunk in passages for line in _lines(chunk.text)]
     _require_same_facts(sentence, found, passages, texts)
     is_long = len(claim.split()) >= MIN_LENGTH
@@ -169,7 +132,7 @@ def _require_same_facts(
     if difference := find_other_role(sentence, found, names):
         raise Unsupported(f"{difference} in")
     if bound := find_other_binding(sentence, found):
-        raise Unsupported(f"{bound} has another meaning in")
+        raise Unsupported(f"{bound} in")
     if values := find_other_row(sentence, found, names):
         raise Unsupported(f"{values} is in no row of")
 
@@ -246,7 +209,7 @@ def _flat(text: str) -> str:
 def _require_particulars(
     sentence: str, texts: Sequence[str], held: set[str], around: Sequence[str]
 ) -> None:
-    """Raise Unsupported for a number, technical word, name, link or quotation that texts lack."""
+    """Raise Unsupported for a number, word, name, link, quotation or clause that texts lack."""
     held_numbers = {number for text in texts for number in numbers(text)}
     _require(
         "number",
@@ -255,13 +218,13 @@ def _require_particulars(
     )
 
     # Its numbers alone would also be those of another day.
-    _require("date", _DATE.findall(sentence), lambda date: _has_date(date, texts))
+    _require("date", DATE.findall(sentence), lambda date: has_date(date, texts))
     words = find_technical_words(sentence, len(sentence))
     _require(
         "technical word",
         words,
         lambda word: (
-            held.issuperset(compounds(word)) or _stands(word, texts) or _has_decade(word, texts)
+            held.issuperset(compounds(word)) or _stands(word, texts) or has_decade(word, texts)
         ),
     )
 
@@ -273,14 +236,16 @@ def _require_particulars(
         lambda name: (
             held.issuperset(terms(_POSSESSIVE.sub("", name)))
             or _stands(name, texts)
-            or _has_country(name, texts)
-            or _has_month(name, texts)
+            or has_country(name, texts)
+            or has_month(name, texts)
         ),
     )
 
     _require("link", _LINK.findall(sentence), lambda link: any(link in text for text in texts))
     quotations = ("".join(groups).strip(" .,;:!?") for groups in QUOTATION.findall(sentence))
     _require("quotation", quotations, lambda quotation: any(quotation in text for text in texts))
+    if unknown := find_unknown_end(sentence, held):
+        raise Unsupported(f"{unknown[:80]!r} is not in")
 
 
 def _require_measures(
@@ -300,59 +265,6 @@ def _require(what: str, found: Iterable[str], is_held: Callable[[str], bool]) ->
 
 def _stands(word: str, texts: Sequence[str]) -> bool:
     return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) for text in texts)
-
-
-def _has_decade(word: str, texts: Sequence[str]) -> bool:
-    """Return whether a year in the texts lies in the decade or century of a word.
-
-    >>> _has_decade("1630s", ["in 1638"]), _has_decade("1700s", ["in 1783"])
-    (True, True)
-    >>> _has_decade("mid-1960s", ["in 1973"]), _has_decade("v2s", ["in 1973"])
-    (False, False)
-    """
-    found = _DECADE.search(word)
-    if found is None:
-        return False
-    year = rf"(?<!\w){found[1]}\d{{{4 - len(found[1])}}}(?!\w)"
-    return any(re.search(year, text) for text in texts)
-
-
-def _has_country(name: str, texts: Sequence[str]) -> bool:
-    """Return whether a name is an adjective of a place that a text names.
-
-    >>> _has_country("Brazilian", ["in Brazil"]), _has_country("American", ["a U.S. firm"])
-    (True, True)
-    >>> _has_country("Brazilian", ["in Bolivia"]), _has_country("Python", ["the Pytheas"])
-    (False, False)
-    """
-    place = _OF_PLACE.fullmatch(name)
-    if not place:
-        return False
-    names = _PLACES.get(name, rf"{place[1]}\w*")
-    return any(re.search(rf"(?<!\w){names}(?!\w)", text) for text in texts)
-
-
-def _has_date(date: str, texts: Sequence[str]) -> bool:
-    """Return whether a text has a date such as 2004-06-08, or writes it in another form.
-
-    >>> _has_date("2004-06-08", ["on 8 June 2004"]), _has_date("2004-06-08", ["2004-08-06"])
-    (True, False)
-    """
-    month = MONTHS[min(max(int(date[5:7]), 1), len(MONTHS)) - 1]
-    return any(date in text or f"{month[:3]}" in text for text in texts)
-
-
-def _has_month(name: str, texts: Sequence[str]) -> bool:
-    """Return whether a date in the texts is in a month: 2017-12-01, 12/1/2017 or 1-Dec-2017.
-
-    >>> _has_month("December", ["2017-12-01"]), _has_month("March", ["2017-12-03"])
-    (True, False)
-    """
-    if name not in MONTHS:
-        return False
-    month = rf"0?{MONTHS.index(name) + 1}"
-    dated = rf"\b\d{{4}}-{month}-\d|\b{month}/\d{{1,2}}/\d\d|\b\d{{1,2}}/{month}/\d\d"
-    return any(re.search(rf"{dated}|\b{name[:3]}\b", text) for text in texts)
 
 
 def _names(sentence: str, around: Sequence[str] = ()) -> list[str]:
@@ -464,27 +376,11 @@ def _said(text: str) -> set[str]:
     return set(terms(_NOT.sub(" ", text)))
 
 
-def _require_known_ends(sentence: str, held: set[str]) -> None:
-    """Raise Unsupported for a clause after the first one if the passages have none of its words.
-
-    Of a reason or a purpose, they need to have more than half of the words. Words that begin alike
-    are the same here: "recovered" and "recovery".
-    """
-    known = {term[:BEGINNING] for term in held}
-    ends = ((part, 1.0) for part in _END.split(sentence)[1:])
-    reasons = ((part, MOST) for part in _REASON.split(sentence)[1:])
-    for part, least in (*ends, *reasons):
-        words = {term[:BEGINNING] for term in terms(_JOINTS.sub(" ", part))}
-        unknown = len(words - known)
-        if unknown >= max(MIN_UNKNOWN, least * len(words)):
-            raise Unsupported(f"{part.strip()[:80]!r} is not in")
-
-
 def _require_known_clauses(sentence: str, held: set[str]) -> None:
     """Raise Unsupported for a clause whose words the passages lack, if they have the others."""
     parts = clauses(sentence)
     for part in parts if len(parts) > 1 else ():
-        words = set(terms(_JOINTS.sub(" ", part)))
+        words = set(terms(drop_joints(part)))
         if 2 * len(words - held) >= len(words):
             raise Unsupported(f"{part[:80]!r} is not in")
 
