@@ -31,7 +31,8 @@ _DEAL_WITH = (
     r"|deals? with|discuss(?:es)?|mentions?|covers?|describes?)"
 )
 # Not "on which the court relied": a clause belongs to a question about contents.
-_TOPIC = r"(?P<about>(?!(?:which|what|whom|whose|that|how|where|when|it|them)\b)\S.*)"
+_NO_CLAUSE = r"(?!(?:which|what|whom|whose|that|how|where|when|it|them)\b)"
+_TOPIC = rf"(?P<about>{_NO_CLAUSE}\S.*)"
 _POLITE = r"(?:(?:please|kindly|can you|could you|would you) )*"
 _NUMBER = r"(?:a|one|two|three|four|five|ten|a few|few|some|\d{1,2})"
 _FEW = rf"{_NUMBER}(?: or {_NUMBER}| to {_NUMBER})?(?: short| simple| brief)?"
@@ -87,7 +88,7 @@ _RULES: tuple[tuple[Wanted | None, str], ...] = (
         "list",
         (
             rf"(?:is|are) there (?:any |an? )?{_DOCUMENTS}(?: in {_HERE}| here)? {_ON}"
-            r" (?P<about>\S.*?)(?:\? which (?:ones?|are they))?"
+            rf" (?P<about>{_NO_CLAUSE}\S.*?)(?:\? which (?:ones?|are they))?"
         ),
     ),
     ("pages", r"how many pages (?:does|do) (?P<about>\S.*) have(?: in total| altogether)?"),

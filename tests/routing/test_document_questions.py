@@ -68,6 +68,7 @@ def test_a_question_about_the_documents_is_recognised(question, expected):
         "Which documents count as identity evidence?",
         "Which documents do you have to submit with the form?",
         "What documents do you have on which the court relied?",
+        "Are there documents on which the court relied?",
         "Which documents are required for enrolment?",
         "Which documents does the applicant have?",
         "What documents must be kept for five years?",
