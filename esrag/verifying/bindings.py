@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 
 from esrag.evidence.statements import Line
 from esrag.text.figures import numbers
@@ -34,18 +34,21 @@ _DONE_IN = re.compile(
 _NAME = re.compile(r"(?<=[a-z,/] )[A-Z][a-z]\w*(?: [A-Z][\w.]*){1,3}|(?<=[a-z]/)[A-Z][a-z]\w*")
 _TERM = re.compile(r"([^\n:.]{2,40}): (?=\S)")
 
+Held = Sequence[tuple[str, frozenset[str]]]  # statements, each with its words
+
 
 def find_other_binding(sentence: str, lines: Sequence[Line]) -> str:
     """Return how a sentence tells of one thing what the statements tell of another, or ""."""
     said = [line.text for line in lines if line.row is None]
-    owners = (_find_other_owner(unit, said) for unit in with_clauses(sentence))
+    held = [(text, frozenset(terms(text))) for text in said]
+    owners = (_find_other_owner(unit, held) for unit in with_clauses(sentence))
     return (
         _find_crossed(sentence, said)
         or _find_turned_comparison(sentence, said)
         or next(filter(None, owners), "")
         or _find_other_agent(sentence, said)
         or _find_other_time(sentence, said)
-        or _find_other_name(sentence, said)
+        or _find_other_name(sentence, held)
         or _find_other_number(sentence, said)
         or _find_other_term(sentence, said)
     )
@@ -120,27 +123,27 @@ def _find_other_time(sentence: str, said: Sequence[str]) -> str:
     >>> _find_other_time("It was printed in 1935.", ["Complete in 1935, it was printed in 1948."])
     "it is 'printed' in another year"
     """
-    held = [(terms(verb), year) for text in said for verb, year in _DONE_IN.findall(text)]
-    for verb, year in _DONE_IN.findall(sentence):
+    mine = _DONE_IN.findall(sentence)
+    found = (_DONE_IN.findall(text) for text in said) if mine else ()
+    held = [(terms(verb), year) for verb, year in chain.from_iterable(found)]
+    for verb, year in mine:
         same = {other for done, other in held if done == terms(verb)}
         if same and year not in same:
             return f"it is {verb!r} in another year"
     return ""
 
 
-def _find_other_name(sentence: str, said: Sequence[str]) -> str:
+def _find_other_name(sentence: str, said: Held) -> str:
     """Return a name at whose place a statement that says all the rest has another name, or "".
 
     >>> text = "After the advertisement, he met the guitarist James Hetfield and formed a band."
     >>> other = "After the advertisement, he met the guitarist Kirk Hammett and formed a band."
-    >>> _find_other_name(other, [text, "Kirk Hammett came later."])
+    >>> _find_other_name(other, [(text, frozenset(terms(text)))])
     'something else than Kirk Hammett is meant'
     """
-    mine = list(_NAME.finditer(sentence))
-    for found in mine:
+    for found in _NAME.finditer(sentence):
         words = set(terms(sentence)) - set(terms(found[0]))
-        for text in said if len(words) >= MIN_WORDS else ():
-            held = set(terms(text))
+        for text, held in said if len(words) >= MIN_WORDS else ():
             if len(words & held) < SAME * len(words) or not held.isdisjoint(terms(found[0])):
                 continue
             others = (other for other in _NAME.finditer(text) if other[0] not in sentence)
@@ -192,7 +195,7 @@ def _find_named(text: str) -> set[str]:
     return compounds(text) | {found.strip("`") for found in _CODE.findall(text)}
 
 
-def _find_other_owner(sentence: str, said: Sequence[str]) -> str:
+def _find_other_owner(sentence: str, said: Held) -> str:
     """Return the technical word instead of which a statement about the rest names another, or "".
 
     That statement names another one, and is not about what was named before it.
@@ -200,13 +203,12 @@ def _find_other_owner(sentence: str, said: Sequence[str]) -> str:
     named = _find_named(sentence)
     for name in sorted(named):
         words = set(terms(sentence)) - set(terms(name))
-        shared = [(len(words & set(terms(text))), text) for text in said]
-        own = {*terms(name)}
-        known = max((count for count, text in shared if own <= {*terms(text)}), default=0)
+        own = set(terms(name))
+        known = max((len(words & held) for _, held in said if own <= held), default=0)
         most = max(SAME * len(words), known + MIN_MORE)
         if len(words) >= MIN_WORDS and any(
-            count >= most and _find_named(text) - named and not _STANDS_FOR.match(text)
-            for count, text in shared
+            len(words & held) >= most and _find_named(text) - named and not _STANDS_FOR.match(text)
+            for text, held in said
         ):
             return f"something else than {name} is meant"
     return ""
@@ -218,8 +220,9 @@ def _find_other_agent(sentence: str, said: Sequence[str]) -> str:
     >>> _find_other_agent("It was started by Ada in 1843.", ["It was started by Ben with Ada."])
     "it is 'started' by somebody else"
     """
-    held = [found.groups() for text in said for found in _AGENT.finditer(text)]
-    for verb, name in (found.groups() for found in _AGENT.finditer(sentence)):
+    mine = _AGENT.findall(sentence)
+    held = [each for text in said for each in _AGENT.findall(text)] if mine else []
+    for verb, name in mine:
         agents = {other for same, other in held if same == verb}
         if agents and not any(terms(name)[-1:] == terms(other)[-1:] for other in agents):
             return f"it is {verb!r} by somebody else"

@@ -10,7 +10,7 @@ MIN_WORDS = 2  # without stop words; a shorter clause is joined to its neighbour
 
 MIN_UNKNOWN = 2  # words of a clause that passages lack
 MOST = 0.5  # share of the words of a reason
-BEGINNING = 5  # letters
+BEGINNING = 5  # letters that words of one beginning share
 
 _JOINS = r"(?:and|but|while|whereas|because|although|though|which|who|since|so that)\b"
 _BOUNDARY = re.compile(rf"([,;:](?!\d)(?:\s+{_JOINS})?|\s[–—]\s|\b{_JOINS})", re.IGNORECASE)

@@ -13,7 +13,7 @@ _SCALES = {"": 1, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trilli
 _SECONDS = {
     "millisecond": 0.001, "second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800,
 }  # fmt: skip
-_MONTHS = {"month": 1, "year": 12, "decade": 120, "century": 1200}
+_MONTHS = {"month": 1, "year": 12, "decade": 120}
 
 _ABOUT = r"(?:about|around|approximately|roughly|some|circa|nearly|almost|close to)"
 _ROUNDED = re.compile(rf"\b{_ABOUT}(?: \w+)? \Z", re.IGNORECASE)

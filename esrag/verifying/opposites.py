@@ -280,8 +280,7 @@ _ALIKE = (
 def _index_synonyms() -> dict[str, set[str]]:
     """Return the stems that say the same as each."""
     found: dict[str, set[str]] = defaultdict(set)
-    for words in (*_ALIKE, *(side for pair in OPPOSITES for side in pair)):
-        same = stems(words)
+    for same in (*map(stems, _ALIKE), *(side for pair in PAIRS for side in pair)):
         for stem in same:
             found[stem].update(same)
     return found

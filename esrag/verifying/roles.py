@@ -9,13 +9,13 @@ from esrag.evidence.statements import Line
 from esrag.text.edits import is_near
 from esrag.text.figures import is_unit
 from esrag.text.terms import STOP_WORDS, find_technical_words
-from esrag.verifying.clauses import clauses, with_clauses
+from esrag.verifying.clauses import BEGINNING, clauses, with_clauses
 from esrag.verifying.opposites import SYNONYMS
 from esrag.verifying.word_order import COMPOUND, JOINED, MUTUAL, find_exchange, in_order
 
 MAX_NAMES = 24  # in a sentence; every pair of them is checked for a swap
 MAX_REPLACED_TOKENS = 3
-BEGINNING, ALIKE = 5, 4  # letters
+ALIKE = 4  # letters
 MIN_SHARED_WORDS = 2  # of a sentence and the statement whose word it replaces
 
 # Written by, to or from somebody is not the same, unlike most prepositions.

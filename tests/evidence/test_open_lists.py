@@ -8,6 +8,7 @@ PAGE = "# Launch\n\nLaunching a boat from the slipway has five steps:\n\n" + "\n
     for n, step in enumerate(STEPS, 1)
 )
 OTHERS = {f"other{n}.md": f"# Other {n}\n\nNothing about this is of use: {n}." for n in range(3)}
+SETTINGS = {"embedding.model": "none", "answer.neighbours": 0, "answer.refusal": 0}
 
 
 @pytest.fixture
@@ -15,13 +16,7 @@ def index(open_pages):
     """An index whose chunks have one or two steps each, of which one hit is read."""
     return open_pages(
         {"launch.md": PAGE, **OTHERS},
-        {
-            "embedding.model": "none",
-            "chunking": {"size": 45, "overlap": 0},
-            "retrieval.k": 1,
-            "answer.neighbours": 0,
-            "answer.refusal": 0,
-        },
+        {**SETTINGS, "chunking": {"size": 45, "overlap": 0}, "retrieval.k": 1},
     )
 
 
@@ -66,13 +61,7 @@ def test_the_list_whose_introduction_has_the_question_goes_on(open_pages):
     """Not one whose items have more of its words."""
     index = open_pages(
         {"harbour.md": LISTS, **OTHERS},
-        {
-            "embedding.model": "none",
-            "chunking": {"size": 120, "overlap": 0},
-            "retrieval.k": 3,
-            "answer.neighbours": 0,
-            "answer.refusal": 0,
-        },
+        {**SETTINGS, "chunking": {"size": 120, "overlap": 0}, "retrieval.k": 3},
     )
     text = index.ask("Which steps does a keeper take to leave the service?").text
     assert "Hand over the keys" in text
