@@ -918,13 +918,29 @@ def to_plain(value: Any) -> Any:
 
 
 def mask_value(value: Any) -> Any:
-    """Return a value as the user may see it: secrets are masked, the password in an address too."""
+    """Return a value as the user may see it: secrets are masked, the password in an address too.
+
+    >>> mask_value({"a": {"answer.api_key": "sk-1", "engine.url": "https://me:pw@host:9200"}})
+    {'a': {'answer.api_key': '********', 'engine.url': 'https://********@host:9200'}}
+    """
     if isinstance(value, SecretStr):
         return "********" if value.get_secret_value() else ""
     plain = to_plain(value)
-    return (
-        re.sub(r"(?<=://).*@", "********@", plain) if isinstance(plain, str) else plain
-    )  # it may hold a slash
+    if isinstance(plain, Mapping):
+        return {
+            key: mask_value(SecretStr(str(each)) if _is_secret(key) else each)
+            for key, each in plain.items()
+        }
+    if isinstance(plain, list):
+        return [mask_value(each) for each in plain]
+    # A password may hold a slash.
+    return re.sub(r"(?<=://).*@", "********@", plain) if isinstance(plain, str) else plain
+
+
+def _is_secret(key: Any) -> bool:
+    """Return whether a key within a table, such as compare.variations, is named like a secret."""
+    names = (name for name, info in fields() if info.annotation is SecretStr)
+    return str(key).rpartition(".")[2] in {name.rpartition(".")[2] for name in names}
 
 
 def is_address(url: str) -> bool:

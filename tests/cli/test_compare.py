@@ -98,6 +98,17 @@ def test_a_file_may_not_send_passages_to_a_service_in_this_way(kitchen):
     assert (ran.code, "config allow" in ran.err) == (2, True)
 
 
+def test_secrets_within_a_variation_are_masked_where_settings_are_shown(esrag):
+    """A key by its name, and the password of an address."""
+    secrets = {"answer.api_key": "s3cret", "engine.url": "https://me:s3cret@search.example"}
+    write(esrag, {"odd": secrets})
+    for form in ((), ("--json",)):
+        shown = esrag("config", "show", *form)
+        assert shown.code == 0
+        assert "https://********@search.example" in shown.out
+        assert "s3cret" not in shown.out
+
+
 def test_what_is_to_be_asked_is_a_question_or_a_file(kitchen):
     """Neither, both, and a file that is none."""
     assert kitchen("compare").code == 2
