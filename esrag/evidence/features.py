@@ -25,6 +25,7 @@ Scores = npt.NDArray[np.float64]
 TECHNICAL = 3.0  # a compound such as ML-KEM-768 names the subject
 RAREST = 2  # words of the question that few statements have
 FRONT, NOVEL, FULL = 5, 10, 12  # words of a statement
+DESCRIBED = 4  # words of a cell that says what another one is
 SHORT, LONG = 6, 30
 
 _PRONOUN = re.compile(
@@ -152,6 +153,7 @@ class _Said:
     held: frozenset[str]
     is_row: bool
     is_list: bool
+    name: str  # of a row that describes what its first cell names, else ""
 
 
 def measure(question: str, evidence: Sequence[Evidence], found: Sequence[Statement]) -> Scores:
@@ -218,7 +220,15 @@ def _read_statement(statement: Statement, others: Mapping[str, AbstractSet[str]]
         held=frozenset(words) | meant,
         is_row="|" in statement.source,
         is_list=statement.items > 1 or bool(_LISTED.search(text)),
+        name=_read_name(statement),
     )
+
+
+def _read_name(statement: Statement) -> str:
+    """Return the first cell of a row that has a sentence in another; "" for anything else."""
+    name, *cells = statement.source.strip("| ").split("|")
+    is_described = any(len(cell.split()) >= DESCRIBED for cell in cells)
+    return name.strip(" `*") if is_described else ""
 
 
 def _compare_words(
@@ -372,7 +382,9 @@ def _match_kind(wanted: _Question, one: _Said) -> dict[str, float]:
     length = 1 if kind == "list" else max(len(one.words), 1)  # a list may be long
     return {
         "long": max(0.0, math.log(length / LONG)),
-        "definition": float(any(_defines(subject, text) for subject in defined)),
+        "definition": float(
+            any(_defines(subject, text) or subject == one.name for subject in defined)
+        ),
         "defines": float(any(_calls(subject, text) for subject in defined)),
         "count": float(bool(new)),
         "count_unit": float(bool(new) and any(each.unit for each in uses(text))),

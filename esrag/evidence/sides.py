@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from esrag.evidence import Statement
-from esrag.text.terms import terms
+from esrag.text.terms import STOP_WORDS, terms
 
 FRONT = 3  # terms at the start of a statement that say what it is about
 MAX_NAME = 60  # characters of an entry
@@ -48,21 +48,30 @@ def find_entries(
     >>> [len(each) for each in found]
     [0, 2]
     """
-    asked = set(terms(question))
-    named = [(each, set(terms(_name(each)))) for each in stated]
+    asked = {*terms(question), *sides[0], *sides[1]}
+    named = [(each, set(_name(each))) for each in stated]
     named = [(each, name) for each, name in named if name and name <= asked]
 
     of_sides = (
-        [each for each, name in named if name.issuperset(side) and name.isdisjoint(other)]
+        [
+            each
+            for each, name in named
+            if name.isdisjoint(other) and (name <= set(side) or name.issuperset(side))
+        ]
         for side, other in turn(sides)
     )
     return next(([*pair] for pair in product(*of_sides) if pair[0].key == pair[1].key), [])
 
 
-def _name(statement: Statement) -> str:
-    """Return the name of an entry, before a colon or above it, without its arguments; or ""."""
+def _name(statement: Statement) -> list[str]:
+    """Return the terms of the name of an entry, before a colon or above it, or in a first cell.
+
+    These are without its arguments.
+    """
+    if "|" in statement.source:
+        return _begin(statement)
     name, colon, _ = statement.text.partition(":")
-    return _ARGUMENT.sub("", name) if colon and len(name) <= MAX_NAME else statement.under
+    return terms(_ARGUMENT.sub("", name) if colon and len(name) <= MAX_NAME else statement.under)
 
 
 def find_common(ranked: Sequence[Statement], sides: Sequence[Side]) -> Statement | None:
@@ -82,11 +91,17 @@ def is_about_all(sides: Sequence[Side], statement: Statement) -> bool:
 
 def is_about(side: Side, statement: Statement) -> bool:
     """Return whether a statement has the first or last word of a side, and half of its words."""
-    shared = set(terms(statement.text)).intersection(side)
+    shared = {*terms(statement.text), *_begin(statement)}.intersection(side)
+    shared |= {word for word in side if word in STOP_WORDS and _is_named(word, statement.text)}
     return not shared.isdisjoint((side[0], side[-1])) and len(shared) >= SHARE * len(side)
 
 
+def _is_named(word: str, text: str) -> bool:
+    """Return whether a text has a word as a name: SHOULD, "should" or `should`."""
+    return bool(re.search(rf"\b{word.upper()}\b|[\"“'`]{word}[\"”'`]", text))
+
+
 def _begin(statement: Statement) -> list[str]:
-    """Return the first terms of a statement; of a row, those of its first cell."""
+    """Return the first terms of a statement; of a row, those of its first cell, or its words."""
     first, is_row, _ = statement.source.strip("| ").partition("|")
-    return terms(first) if is_row else terms(statement.text)[:FRONT]
+    return terms(first) or first.lower().split() if is_row else terms(statement.text)[:FRONT]

@@ -366,6 +366,8 @@ def read_sides(question: str) -> list[list[str]]:
 
     >>> read_sides("What's the difference between PUT and POST?")
     [['put'], ['post']]
+    >>> read_sides("What is the difference between must and should?")
+    [['must'], ['should']]
     """
     question = _shorten(question)
     if read_question(question).kind != "comparison":
@@ -375,7 +377,7 @@ def read_sides(question: str) -> list[list[str]]:
         if found := pattern.search(question):
             given = found.groupdict()
             left = given.get("left") or (_DIFFERS.search(question) or {"left": ""})["left"]
-            return _tell_apart(terms(left), _name_ones(given["right"], left))
+            return _tell_apart(_list_terms(left), _name_ones(given["right"], left))
     return []
 
 
@@ -386,7 +388,12 @@ def _name_ones(right: str, left: str) -> list[str]:
     (['sour', 'cherri'], ['plum'])
     """
     _, _, noun = left.rpartition(" ")
-    return terms(_ONES.sub(f" {noun}", right) if " " in left else _ONES.sub("", right))
+    return _list_terms(_ONES.sub(f" {noun}", right) if " " in left else _ONES.sub("", right))
+
+
+def _list_terms(name: str) -> list[str]:
+    """Return the terms of a name; its words if it has none: "should" may be one."""
+    return terms(name) or name.lower().split()
 
 
 def _tell_apart(left: Sequence[str], right: Sequence[str]) -> list[list[str]]:

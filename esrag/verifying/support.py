@@ -46,12 +46,14 @@ SAME = 0.8  # share of common words that makes one sentence say what another say
 # to six sets of drafts, each with the same weight. It takes shorter sentences for false too often.
 OFFSET, BY_READING = 2.1, 0.505
 MIN_PROBABILITY = 0.5
+SURE = 0.89  # of a sentence with a clause in words that the passages lack
 MIN_PARTICULARS = 2  # of a sentence that is read from a row
 MIN_LENGTH = 10  # words of a sentence that is read; the words of others decide
 
 Entail = Callable[[str, Sequence[str]], Scores]
 
 _NEAR_YEAR = re.compile(r"\b(mid|early|late|pre|post)-(?=(?:1\d|20)\d\d\b)", re.IGNORECASE)
+_ABBREVIATIONS = re.compile(r"\b([A-Z]{2,})s\b")
 _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹⁻])")
 _WORD = re.compile(r"(?<!\w)[^\W\d_][\w’'-]*")
 _ENDED = re.compile(r"[.!?]\s+\Z")  # precedes the first word of a sentence
@@ -107,9 +109,12 @@ def support(
     is_long = len(claim.split()) >= MIN_LENGTH
     share = len(words & held) / len(words)
     is_drawn = share >= MIN_WORDS and _is_of_drawn_row(sentence, passages)
+    unknown = find_unknown_end(sentence, held)
     if entail and is_long and not (is_drawn or _is_of_one_row(words, found)):
-        return _entailment(claim, passages, entail)
+        return _entailment(claim, passages, entail, unknown)
 
+    if unknown:
+        raise Unsupported(f"{unknown[:80]!r} is not in")
     if not is_drawn:
         _require_known_clauses(sentence, held)
     if share < MIN_WORDS:
@@ -151,10 +156,17 @@ def _is_of_drawn_row(sentence: str, passages: Sequence[Chunk]) -> bool:
     return any(all(_stands(each, [_flat(row)]) for each in particulars) for row in rows)
 
 
-def _entailment(sentence: str, passages: Sequence[Chunk], entail: Entail) -> float:
-    """Return the probability that the passages support the sentence. Raises: Unsupported."""
+def _entailment(
+    sentence: str, passages: Sequence[Chunk], entail: Entail, unknown: str = ""
+) -> float:
+    """Return the probability that the passages support the sentence. Raises: Unsupported.
+
+    That has to be high for a sentence with a clause that is `unknown`.
+    """
     read = _read(sentence, passages, entail)
     probability = 1 / (1 + math.exp(-OFFSET - BY_READING * read))
+    if unknown and probability < SURE:
+        raise Unsupported(f"{unknown[:80]!r} is not in")
     if probability < MIN_PROBABILITY:
         raise Unsupported("what it says is not in")
     return round(probability, 4)
@@ -200,9 +212,9 @@ def _own(text: str) -> frozenset[str]:
 def _flat(text: str) -> str:
     """Return the text on one line, without its own markers.
 
-    Number words become figures, characters NFKC, 2⁸ becomes 2^8, and mid-2016 two words.
+    Number words become figures, characters NFKC, 2⁸ becomes 2^8, mid-2016 two words, and VCSs VCS.
     """
-    plain = unicodedata.normalize("NFKC", _RAISED.sub("^", text))
+    plain = unicodedata.normalize("NFKC", _ABBREVIATIONS.sub(r"\1", _RAISED.sub("^", text)))
     return to_figures(strip_markers(_NEAR_YEAR.sub(r"\1 ", " ".join(plain.split()))))
 
 
@@ -214,7 +226,11 @@ def _require_particulars(
     _require(
         "number",
         numbers(sentence),
-        lambda number: number in held_numbers or has_equal(number, sentence, texts),
+        lambda number: (
+            number in held_numbers
+            or has_equal(number, sentence, texts)
+            or _is_compounded(number, texts)
+        ),
     )
 
     # Its numbers alone would also be those of another day.
@@ -244,8 +260,6 @@ def _require_particulars(
     _require("link", _LINK.findall(sentence), lambda link: any(link in text for text in texts))
     quotations = ("".join(groups).strip(" .,;:!?") for groups in QUOTATION.findall(sentence))
     _require("quotation", quotations, lambda quotation: any(quotation in text for text in texts))
-    if unknown := find_unknown_end(sentence, held):
-        raise Unsupported(f"{unknown[:80]!r} is not in")
 
 
 def _require_measures(
@@ -261,6 +275,11 @@ def _require_measures(
 def _require(what: str, found: Iterable[str], is_held: Callable[[str], bool]) -> None:
     if missing := next((one for one in found if not is_held(one)), None):
         raise Unsupported(f"the {what} {missing[:80]} is not in")
+
+
+def _is_compounded(number: str, texts: Sequence[str]) -> bool:
+    """Return whether texts have a number before a hyphen and a word: 40 of "a 40-row page"."""
+    return any(re.search(rf"(?<![\w.-]){re.escape(number)}-[a-z]", text) for text in texts)
 
 
 def _stands(word: str, texts: Sequence[str]) -> bool:

@@ -307,6 +307,26 @@ def test_a_comparison_says_both_sides(text, said):
     assert found.text == said
 
 
+def test_small_words_that_are_names_are_compared_by_their_rows():
+    """Such as "should", which counts as a word in no other question; "must_not" is another name."""
+    rows = "must_not | excludes\nshould | one has to match\nmust | all have to match"
+    found = answer("How do must and should differ?", f"Clause | Effect\n{rows}", max_sentences=3)
+    assert found.text == (
+        "Clause: should, Effect: one has to match [c1] Clause: must, Effect: all have to match [c1]"
+    )
+
+
+def test_what_a_parameter_does_is_told_by_the_row_with_its_name():
+    """Not by a sentence below a heading that is like it."""
+    text = (
+        "Boosting\n========\n\nThe queries that are made of each term are joined.\n\n"
+        "Parameter | Description\nlimit | How many boost values there may be.\n"
+        "boost | By how much the relevance of the field is multiplied."
+    )
+    found = answer("What does boost do?", text)
+    assert found.text.endswith("By how much the relevance of the field is multiplied. [c1]")
+
+
 @pytest.mark.parametrize(
     ("question", "said"),
     [
