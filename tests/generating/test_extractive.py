@@ -749,3 +749,35 @@ def test_the_best_about_both_sides_goes_before_what_is_merely_different():
     question = "What is the difference between a strong lamp and a weak lamp?"
     assert compare(question, [best, other]) == [best]
     assert compare(question, [best, replace(other, fit=0.75)]) == [best]
+
+
+def test_a_question_how_is_answered_with_the_best_sentence_before_a_list():
+    """Unless the list fits as well; one that asks for things wants the list."""
+    best = Statement("c1", 0, "A knight moves two squares and one aside.", "", 0.84)
+    listed = Statement("c1", 1, "These move far: 1) the queen 2) the rook.", "", 0.75, items=2)
+
+    assert quote("How does a knight move?", best, listed).startswith("A knight moves")
+    assert quote("Which pieces move?", best, listed).startswith("These move far")
+    near = replace(listed, fit=0.82)
+    assert quote("How does a knight move?", best, near).startswith("These move far")
+
+
+def test_nothing_is_added_to_what_the_reader_is_sure_of():
+    """But what it takes for nearly as good, and what stands beside the best."""
+    best = Statement("c1", 4, "A lamp burns nine hours.", "", 0.9, reading=4.0)
+    poor = Statement("c1", 8, "Some people like candles.", "", 0.8, reading=-3.0)
+    question = "How long does a lamp burn?"
+
+    assert quote(question, best, poor) == "A lamp burns nine hours. [c1]"
+    for added in (replace(poor, reading=0.0), replace(poor, order=5)):
+        assert quote(question, best, added).endswith("Some people like candles. [c1]")
+    unsure = replace(best, reading=1.0)
+    assert quote(question, unsure, poor).endswith("Some people like candles. [c1]")
+
+
+def test_a_sentence_that_breaks_off_is_no_answer():
+    """While there is another."""
+    cut = Statement("c1", 0, "Lamps belong to either a", "", 0.9)
+    whole = Statement("c1", 5, "Lamps belong to a room.", "", 0.7)
+    assert quote("What do lamps belong to?", cut, whole) == "Lamps belong to a room. [c1]"
+    assert quote("What do lamps belong to?", cut).startswith("Lamps belong to either a")
