@@ -21,6 +21,7 @@ from esrag.evidence.algorithms import extract_steps, with_steps
 from esrag.evidence.cells import NO_CELLS, Cells, answer_cells
 from esrag.evidence.confidence import Signals, confidence
 from esrag.evidence.counts import find_default, lacks_asked_number
+from esrag.evidence.entries import find_entry
 from esrag.evidence.first_cells import answer_first_cells, with_tables
 from esrag.evidence.fits import measure_echo
 from esrag.evidence.imprint import answer_author, answer_date
@@ -107,6 +108,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         reading=best.reading if best else None,
         has_steps=bool(algorithm),
         echo=measure_echo(question, best, evidence),
+        has_entry=find_entry(question, stated) is not None,
     )
     sureness = confidence(signals) if _ASKS.search(question) else 0.0
     clock.lap("evidence")

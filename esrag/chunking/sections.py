@@ -16,6 +16,7 @@ from esrag.text.captions import read_caption
 _SMALL_SHARE = 0.25
 _MAX_TABLE = 8
 _MAX_LEAD_IN = 400  # characters of a sentence that introduces a list
+_MAX_TERM = 60  # characters of a term above its explanation
 
 
 class SectionsChunker:
@@ -130,16 +131,36 @@ class SectionsChunker:
 
 
 def _join_lead_ins(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the spans; one that ends with a colon goes with the next one, if it is not long."""
+    """Yield the spans; a short one that introduces the next one goes with it.
+
+    It ends with a colon, or is a term above an indented text that explains it.
+    """
     begun = None
-    for start, end in spans:
-        if begun is None and text[end - 1] == ":" and end - start <= _MAX_LEAD_IN:
+    for n, (start, end) in enumerate(spans):
+        leads = text[end - 1] == ":" and end - start <= _MAX_LEAD_IN
+        if begun is None and (leads or _is_term(text, spans[n : n + 2])):
             begun = start
             continue
         yield (start if begun is None else begun, end)
         begun = None
     if begun is not None:
         yield (begun, spans[-1][1])
+
+
+def _is_term(text: str, spans: Sequence[tuple[int, int]]) -> bool:
+    """Return whether the first of two spans is a short line above one that is indented more."""
+    if len(spans) < 2:  # noqa: PLR2004 -- a pair
+        return False
+    (start, end), (below, _) = spans
+    is_line = (
+        end - start <= _MAX_TERM and "\n" not in text[start:end] and text[end - 1] not in ".!?"
+    )
+    return is_line and _column(text, start) < _column(text, below)
+
+
+def _column(text: str, at: int) -> int:
+    """Return how many characters precede a place on its line."""
+    return at - text.rfind("\n", 0, at) - 1
 
 
 class StrictSectionsChunker:

@@ -31,6 +31,7 @@ BY_LACKING = -3.0  # of 520 questions, 15 lacked a unit: none of them was answer
 
 # Least values: of 31 answers from named cells 29 were good, and of 34 from cells of a row 32.
 CELLS = {"named": 0.9, "row": 0.8}
+ENTRY = 0.8  # of a parameter or a term under exactly its name
 STEPS = 0.5  # of an algorithm in question that the evidence has whole
 
 # Over five sets of questions about documents, 76 of 79 answers from 0.87 on were good.
@@ -50,7 +51,7 @@ class Signals:
     answers it, else "". `reading` is what the reader thinks of the best sentence, None without a
     reader. `has_steps` says that the evidence has the algorithm in question whole. `echo` is the
     share of the question's words that the best sentence repeats with its headings, and counts only
-    with a reader.
+    with a reader. `has_entry` says that what the question wants defined is, under exactly its name.
     """
 
     relevance: float
@@ -64,6 +65,7 @@ class Signals:
     reading: float | None = None
     has_steps: bool = False
     echo: float = 0.0
+    has_entry: bool = False
 
 
 def confidence(signals: Signals) -> float:
@@ -94,7 +96,8 @@ def confidence(signals: Signals) -> float:
     z += sum(by for is_so, by in doubts if is_so)
     lacks_unit = signals.lacks_unit and signals.cell != "named"
     is_doubtful = signals.is_unknown or signals.lacks_name or lacks_unit
-    least = max(CELLS.get(signals.cell, 0.0), STEPS if signals.has_steps else 0.0)
+    found = ((signals.has_steps, STEPS), (signals.has_entry, ENTRY))
+    least = max(CELLS.get(signals.cell, 0.0), *(share if is_so else 0.0 for is_so, share in found))
     return round(max(1 / (1 + math.exp(-z)), 0.0 if is_doubtful else least), 4)
 
 

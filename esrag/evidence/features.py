@@ -28,6 +28,7 @@ FRONT, NOVEL, FULL = 5, 10, 12  # words of a statement
 DESCRIBED = 4  # words of a cell that says what another one is
 SHORT, LONG = 6, 30
 
+_LABELS = re.compile(r"(?:\b[A-Z]{1,3}: [^,:]{1,60}, ){3}")
 _PRONOUN = re.compile(
     r"\W*(?:it|its|he|his|she|her|they|their|these|those|this|that|such|such a|here|there)\b",
     re.IGNORECASE,
@@ -327,9 +328,9 @@ def _heads(
     heads = []
     for statement in found:
         heading = sections[statement.key] if statement.key not in seen else ""
-        # A label such as "Since 2.12" says nothing about it.
+        # "Since 2.12" and "EN: key, F: clef, D: …" say nothing about it.
         is_headed = any(_is_named(subjects, each) for each in (heading, statement.under))
-        is_ended = bool(_ENDED.search(statement.text))
+        is_ended = bool(_ENDED.search(statement.text)) and not _LABELS.search(statement.text)
         is_announced = _ANNOUNCES.match(statement.text) is not None
         heads.append(float(is_headed and is_ended and not is_announced))
         if is_ended:

@@ -12,6 +12,7 @@ from esrag.citations import REFUSAL
 from esrag.evidence import NEAR, Statement
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.counts import find_default
+from esrag.evidence.entries import DEFINED, find_entry
 from esrag.evidence.tables import drop_lead
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
 from esrag.generating.antecedents import follows, goes_on, needs_former, refers_back, stands_alone
@@ -27,7 +28,6 @@ ADDED = 0.63
 # Where the reader's score of the best one is this high, what is added has one that is hardly lower:
 # of 541 answers 38 get shorter, and are as good.
 SURE, LESS = 2.0, 5.0
-DEFINED = 0.5  # share of the best fit that a definition has at least, if the question wants one
 # The same for a list if the question wants one, and for a sentence if it wants a fact.
 LISTED = 0.85
 LISTED_HOW = 0.95  # of a list, if the question asks how: a sentence may say it all
@@ -202,7 +202,9 @@ def _find_definition(question: str, ranked: Sequence[Statement]) -> Statement | 
     classed = [each for each in defining if _IS_ONE.search(each.text)]
     article = _ARTICLE.search(question)
     same = [each for each in classed if article and each.text.startswith(f"{article[1].title()} ")]
-    return next(iter([*filter(_is_entry, defining), *same, *classed, *defining]), None)
+    entry = find_entry(question, ranked)
+    entries = [entry] if entry else [*filter(_is_entry, defining)]
+    return next(iter([*entries, *same, *classed, *defining]), None)
 
 
 def _is_entry(statement: Statement) -> bool:

@@ -65,6 +65,13 @@ _RULES: tuple[tuple[Wanted | None, str], ...] = (
         ),
     ),
     ("list", rf"(?:what|which) (?P<about>\S.{{0,80}}?) {_DOCUMENTS} (?:{_YOU_HAVE}|{_ARE_HERE})"),
+    (
+        "list",
+        (
+            rf"(?:what|which) {_DOCUMENTS} (?:by|from|of) (?P<about>\S.{{0,80}}?)"
+            rf" (?:{_YOU_HAVE}|{_ARE_HERE})"
+        ),
+    ),
     ("list", rf"(?:what|which) (?P<about>\S.{{0,80}}?) {_ARE_HERE}"),
     ("list", rf"what(?:'s| is) (?:in|part of) {_HERE}|what does {_HERE} (?:have|contain|cover)"),
     ("list", rf"what(?:'s| is) {_HERE} about|what are your {_DOCUMENTS}"),

@@ -143,6 +143,7 @@ _VALUE = re.compile(
 _AROUND = " \"'“”?.!"
 _MEANS = re.compile(
     r"\bwhat (?:does|do|did) [^?]{1,60} (?:mean by|call(?! (?:for|to|on)\b)) ([^?]{1,80})"
+    r"|\bwhat [^?]{1,60} (?:understands?|understood) by ([^?]{1,80})"
     r"|\bwhat does it mean (?:when|if|that|for) [^?]{1,80}? (?:is|are|to be) ([^?]{1,60})"
     r"|\b(?:what|how) (?:does|do|did) (.{1,80}?) (?:mean|stand for|work)\b"
     r"|\bwhat (?:does|do) ([^?]{1,60}?) do(?: in [^?]{1,40})?[?.]?$"
@@ -203,6 +204,10 @@ _MEASURED = {
     "long": "length", "old": "age", "tall": "height", "wide": "width",
 }  # fmt: skip
 _HYPHENATED = re.compile(r"(?<![\w-])[a-z]{2,5}-[a-z]{3,20}(?![\w-])")
+_UNLESS = (
+    r"(?:if|when|unless)\b[^?,]{0,40}\b(?:otherwise|nothing"
+    r"|(?:not|n['’]t) (?:change|configure|give|say|set|specify|specified|tell))\b|out of the box"
+)
 _OTHER_WORDS = tuple(
     (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), others)
     for words, others in (
@@ -230,6 +235,7 @@ _OTHER_WORDS = tuple(
         ("sells?|sold", "sales"),
         ("spends?|spent", "spending expenditure expense"),
         ("weigh(?:s|ed)?", "weight"),
+        (_UNLESS, "default"),
         (r"h1|(?:first|1st) half|first six months", "january june half six"),
         (r"h2|(?:second|2nd) half|last six months", "july december half six"),
     )
@@ -253,6 +259,14 @@ _FRAME = re.compile(
 _ADDED = re.compile(
     r",? (?:according to|as (?:defined|described|given|listed|stated|used)|e\.g\.|like|such as)"
     r" [^?]{2,80}\?\Z|, (?:by|in|per|within) [^?,]{2,60}\?\Z|\s\([^()?]{2,80}\)(?=\?\Z)",
+    re.IGNORECASE,
+)
+# What a name is of: "the tie_breaker parameter", "the option -q", but not "a hash function".
+_NAMED = re.compile(
+    r"(?:argument|command|field|flag|function|option|parameter|setting|variable)"
+    r" ([`\"']?[^\s]*[-_.=][^\s]*)"
+    r"|([^\s]{2,60}) (?:argument|directive|flag|option|parameter|setting)"
+    r"|([^\s]*[-_.=][^\s]*) (?:attribute|command|field|function|variable)",
     re.IGNORECASE,
 )
 _PRONOUNS = "he|its?|ones?|she|them|these|they|this|those"
@@ -356,9 +370,15 @@ def _subject(question: str) -> str:
 
 
 def _cut(subject: str) -> str:
-    """Return a subject without its article and what limits it."""
+    """Return a subject without its article, what limits it, and what it says that a name is of.
+
+    >>> _cut("the tie_breaker parameter of a query"), _cut("the option -q"), _cut("a public key")
+    ('tie_breaker', '-q', 'public key')
+    """
     named = _LIMIT.split(subject.strip(), maxsplit=1)[0].strip(_AROUND)
-    return _ARTICLE.sub("", named).strip(_AROUND)
+    bare = _ARTICLE.sub("", named).strip(_AROUND)
+    found = _NAMED.fullmatch(bare)
+    return next(filter(None, found.groups())) if found else bare
 
 
 def read_sides(question: str) -> list[list[str]]:

@@ -109,12 +109,9 @@ def support(
     is_long = len(claim.split()) >= MIN_LENGTH
     share = len(words & held) / len(words)
     is_drawn = share >= MIN_WORDS and _is_of_drawn_row(sentence, passages)
-    unknown = find_unknown_end(sentence, held)
     if entail and is_long and not (is_drawn or _is_of_one_row(words, found)):
-        return _entailment(claim, passages, entail, unknown)
+        return _entailment(claim, passages, entail, find_unknown_end(sentence, held))
 
-    if unknown:
-        raise Unsupported(f"{unknown[:80]!r} is not in")
     if not is_drawn:
         _require_known_clauses(sentence, held)
     if share < MIN_WORDS:
@@ -221,16 +218,11 @@ def _flat(text: str) -> str:
 def _require_particulars(
     sentence: str, texts: Sequence[str], held: set[str], around: Sequence[str]
 ) -> None:
-    """Raise Unsupported for a number, word, name, link, quotation or clause that texts lack."""
-    held_numbers = {number for text in texts for number in numbers(text)}
+    """Raise Unsupported for a number, date, word, name, link or quotation that texts lack."""
     _require(
         "number",
         numbers(sentence),
-        lambda number: (
-            number in held_numbers
-            or has_equal(number, sentence, texts)
-            or _is_compounded(number, texts)
-        ),
+        lambda number: _has_number(number, texts) or has_equal(number, sentence, texts),
     )
 
     # Its numbers alone would also be those of another day.
@@ -257,9 +249,9 @@ def _require_particulars(
         ),
     )
 
-    _require("link", _LINK.findall(sentence), lambda link: any(link in text for text in texts))
     quotations = ("".join(groups).strip(" .,;:!?") for groups in QUOTATION.findall(sentence))
-    _require("quotation", quotations, lambda quotation: any(quotation in text for text in texts))
+    for what, found in (("link", _LINK.findall(sentence)), ("quotation", quotations)):
+        _require(what, found, lambda one: any(one in text for text in texts))
 
 
 def _require_measures(
@@ -277,9 +269,10 @@ def _require(what: str, found: Iterable[str], is_held: Callable[[str], bool]) ->
         raise Unsupported(f"the {what} {missing[:80]} is not in")
 
 
-def _is_compounded(number: str, texts: Sequence[str]) -> bool:
-    """Return whether texts have a number before a hyphen and a word: 40 of "a 40-row page"."""
-    return any(re.search(rf"(?<![\w.-]){re.escape(number)}-[a-z]", text) for text in texts)
+def _has_number(number: str, texts: Sequence[str]) -> bool:
+    """Return whether texts have a number by itself, or before a word: 40 of "a 40-row page"."""
+    compounded = re.compile(rf"(?<![\w.-]){re.escape(number)}-[a-z]")
+    return any(number in numbers(text) or compounded.search(text) for text in texts)
 
 
 def _stands(word: str, texts: Sequence[str]) -> bool:
@@ -397,6 +390,8 @@ def _said(text: str) -> set[str]:
 
 def _require_known_clauses(sentence: str, held: set[str]) -> None:
     """Raise Unsupported for a clause whose words the passages lack, if they have the others."""
+    if unknown := find_unknown_end(sentence, held):
+        raise Unsupported(f"{unknown[:80]!r} is not in")
     parts = clauses(sentence)
     for part in parts if len(parts) > 1 else ():
         words = set(terms(drop_joints(part)))

@@ -312,6 +312,16 @@ def test_what_introduces_a_list_goes_with_it():
     assert found == [before, text[len(before) + 1 :]]
 
 
+def test_a_term_goes_with_what_explains_it():
+    """A short line above an indented text, as in lists of options."""
+    told = [f"wait{n}\n\n  How many seconds part {n} waits.\n\n  Default: {n}" for n in range(6)]
+    for size in (9, 10, 20):
+        found = texts_of("sections", "\n\n".join(told), size)
+        assert len(found) > 1
+        assert all(text.startswith(("wait", "Default")) for text in found)
+        assert not any(text.splitlines()[-1].startswith("wait") for text in found)
+
+
 def test_tables_stay_whole_with_caption():
     """A table over the size is one chunk, with the caption over it; the text around it is not."""
     rows = "\n".join(f"ML-KEM-{n} | {n} | {n + 1}" for n in range(9))

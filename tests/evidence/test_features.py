@@ -34,3 +34,9 @@ def test_a_sentence_that_announces_defines_nothing():
     assert read(question, "Whatever opens a lock.", "heads") == [1]
     assert read(question, "The following is a list of keys.", "heads") == [0]
     assert read(question, "This section shows what opens a lock.", "heads") == [0]
+
+
+def test_words_in_other_languages_below_a_heading_define_nothing():
+    """But what comes after them does, as in glossaries of music."""
+    text = "Key\n\nI: chiave, F: clef, D: Schlüssel, S: klav.\n\nWhatever opens a lock."
+    assert read("What is a key?", text, "heads") == [0, 1]

@@ -781,3 +781,12 @@ def test_a_sentence_that_breaks_off_is_no_answer():
     whole = Statement("c1", 5, "Lamps belong to a room.", "", 0.7)
     assert quote("What do lamps belong to?", cut, whole) == "Lamps belong to a room. [c1]"
     assert quote("What do lamps belong to?", cut).startswith("Lamps belong to either a")
+
+
+def test_an_entry_with_exactly_the_name_in_question_goes_before_the_best_sentence():
+    """However well that fits; the name of a longer one, or in capitals, is another."""
+    best = Statement("c1", 0, "The wait_s file is a list.", "", 0.9, defines=True)
+    entry = Statement("c1", 3, "How long to wait", "", 0.5, under="`wait_s`", defines=True)
+    assert quote("What does wait_s do?", best, entry).startswith("How long to wait")
+    for other in ("wait_s_too", "WAIT_S"):
+        assert quote("What does wait_s do?", best, replace(entry, under=other)).startswith("The ")

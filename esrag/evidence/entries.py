@@ -1,0 +1,32 @@
+"""Entries: what defines a parameter, a command or a term under exactly its name."""
+
+from collections.abc import Sequence
+
+from esrag.evidence import Statement, find_best
+from esrag.text.questions import read_question
+
+DEFINED = 0.5  # share of the best fit that a definition has at least, if the question wants one
+MIN_NAME = 4  # characters
+
+
+def find_entry(question: str, statements: Sequence[Statement]) -> Statement | None:
+    """Return the statement that defines what is asked for under its name, a single word; or None.
+
+    The name is the heading above, the first cell of a row, or before a colon.
+
+    >>> told = Statement("c1", 0, "How long to wait.", fit=0.7, under="wait_s", defines=True)
+    >>> find_entry("What does wait_s do?", [told]) == told, find_entry("What is wait?", [told])
+    (True, None)
+    """
+    subject = read_question(question).subject
+    best = find_best(statements)
+    if best is None or len(subject) < MIN_NAME or " " in subject:
+        return None
+    named = [each for each in statements if each.defines and _name(each) == subject]
+    return find_best(each for each in named if each.fit >= DEFINED * best.fit)
+
+
+def _name(statement: Statement) -> str:
+    first, is_row, _ = statement.source.strip("| ").partition("|")
+    name = first if is_row else statement.under or statement.text.partition(":")[0]
+    return name.strip(" `*\"“”'")
