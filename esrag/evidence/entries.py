@@ -1,10 +1,12 @@
 """Entries: what defines a parameter, a command or a term under exactly its name."""
 
+import re
 from collections.abc import Sequence
 
 from esrag.evidence import Statement, find_best
 from esrag.text.questions import read_question
 
+_ADDED = re.compile(r"\s\([^()]{1,60}\)\s*\Z")  # "size (integer, optional)"
 DEFINED = 0.5  # share of the best fit that a definition has at least, if the question wants one
 MIN_NAME = 4  # characters
 
@@ -12,7 +14,8 @@ MIN_NAME = 4  # characters
 def find_entry(question: str, statements: Sequence[Statement]) -> Statement | None:
     """Return the statement that defines what is asked for under its name, a single word; or None.
 
-    The name is the heading above, the first cell of a row, or before a colon.
+    The name is the heading above, the first cell of a row, or before a colon, without what is added
+    in brackets.
 
     >>> told = Statement("c1", 0, "How long to wait.", fit=0.7, under="wait_s", defines=True)
     >>> find_entry("What does wait_s do?", [told]) == told, find_entry("What is wait?", [told])
@@ -29,4 +32,4 @@ def find_entry(question: str, statements: Sequence[Statement]) -> Statement | No
 def _name(statement: Statement) -> str:
     first, is_row, _ = statement.source.strip("| ").partition("|")
     name = first if is_row else statement.under or statement.text.partition(":")[0]
-    return name.strip(" `*\"“”'")
+    return _ADDED.sub("", name).strip(" `*\"“”'")

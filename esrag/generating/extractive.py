@@ -155,9 +155,10 @@ def _choose_near(
     A definition is followed by the sentence after it that goes on about the same: "A KEM has three
     algorithms. These …".
     """
-    if listed := _find_list(question, ranked):
+    entry = find_entry(question, ranked)
+    if not entry and (listed := _find_list(question, ranked)):
         return [_count_on(listed, found)]
-    defined = _find_definition(question, ranked)
+    defined = entry or _find_definition(question, ranked)
     best = defined or ranked[0]
     if read_question(question).kind == "list" and (counted := _count_on(best, found)) != best:
         return [counted]
@@ -202,9 +203,7 @@ def _find_definition(question: str, ranked: Sequence[Statement]) -> Statement | 
     classed = [each for each in defining if _IS_ONE.search(each.text)]
     article = _ARTICLE.search(question)
     same = [each for each in classed if article and each.text.startswith(f"{article[1].title()} ")]
-    entry = find_entry(question, ranked)
-    entries = [entry] if entry else [*filter(_is_entry, defining)]
-    return next(iter([*entries, *same, *classed, *defining]), None)
+    return next(iter([*filter(_is_entry, defining), *same, *classed, *defining]), None)
 
 
 def _is_entry(statement: Statement) -> bool:
