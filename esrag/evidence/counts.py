@@ -114,3 +114,8 @@ def find_default(
     after = [each for each in statements if (each.key, each.order) in near]
     defaults = [each for each in after if _DEFAULT.match(each.text)]
     return next((each for each in defaults if not lacks_asked_number(question, each)), None)
+
+
+def is_bare_default(statement: Statement) -> bool:
+    """Return whether a statement gives a default, and neither it nor a heading says of what."""
+    return bool(_DEFAULT.match(statement.text)) and not statement.under

@@ -11,7 +11,7 @@ from dataclasses import replace
 from esrag.citations import REFUSAL
 from esrag.evidence import NEAR, Statement
 from esrag.evidence.algorithms import sentences
-from esrag.evidence.counts import find_default
+from esrag.evidence.counts import find_default, is_bare_default
 from esrag.evidence.entries import DEFINED, find_entry
 from esrag.evidence.tables import drop_lead
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
@@ -249,7 +249,8 @@ def _find_explanation(
     It goes on with a default, with more of a definition, or with what a list has. What may be is
     not told without the "So …" or "However, …" after it.
     """
-    former = [each for each in found if needs_former(best) and follows(best, each)]
+    is_open = needs_former(best) or is_bare_default(best)
+    former = [each for each in found if is_open and follows(best, each)]
     if default := find_default(question, best, found):
         return [*former, default]
     kind = read_question(question).kind

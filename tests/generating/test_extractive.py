@@ -790,3 +790,19 @@ def test_an_entry_with_exactly_the_name_in_question_goes_before_the_best_sentenc
     assert quote("What does wait_s do?", best, entry).startswith("How long to wait")
     for other in ("wait_s_too", "WAIT_S"):
         assert quote("What does wait_s do?", best, replace(entry, under=other)).startswith("The ")
+
+
+def test_a_default_is_told_with_the_sentence_before_it():
+    """Which says of what, unless the heading above does."""
+    size = Statement("c1", 3, "It limits the size of a pot.", "", 0.4)
+    default = Statement("c1", 4, "Default is 9.", "", 0.9)
+    question = "What is the default size of a pot?"
+    assert quote(question, size, default) == "It limits the size of a pot. [c1] Default is 9. [c1]"
+    assert quote(question, size, replace(default, under="size")) == "Default is 9. [c1]"
+
+
+def test_an_entry_goes_before_the_list_that_has_it():
+    """It may be one of many items."""
+    listed = Statement("c1", 0, "It has: 1) a 2) size (integer): b", "", 0.9, items=2)
+    item = Statement("c1", 1, "size (integer): How big it is.", "", 0.7, defines=True)
+    assert quote("What does size do?", listed, item) == "size (integer): How big it is. [c1]"
