@@ -12,6 +12,8 @@ from esrag.text import normalise
 
 # A colour or another command to a terminal, as in logs.
 _COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+# An item as memos and manuals print it: "   o  a key".
+_O_BULLET = re.compile(r"^([ \t]{1,12})o(?=[ \t]{1,4}\S)", re.MULTILINE)
 
 
 class PlainLoader:
@@ -29,7 +31,8 @@ class PlainLoader:
         Raises: ParsingError if no encoding fits.
         """
         layout = Layout()
-        text, tables = write_aligned(trim(normalise(_COLOUR.sub("", decode(source.data)))))
+        plain = normalise(_COLOUR.sub("", decode(source.data)))
+        text, tables = write_aligned(trim(_O_BULLET.sub(r"\1•", plain)))
         layout.add(text)
         for table in tables:
             layout.mark_table(table)

@@ -28,7 +28,8 @@ _ARE_HERE = (
 _ON = r"(?:about|on|regarding|concerning|related to|dealing with)"
 _DEAL_WITH = (
     r"(?:(?:are|is|talks?|speaks?) (?:all )?about"
-    r"|deals? with|discuss(?:es)?|mentions?|covers?|describes?)"
+    r"|deals? with|discuss(?:es)?|mentions?|covers?|describes?|explains?|teach(?:es)?"
+    r"|walks?(?: (?:me|you|one))? through)"
 )
 # Not "on which the court relied": a clause belongs to a question about contents.
 _NO_CLAUSE = r"(?!(?:which|what|whom|whose|that|how|where|when|it|them)\b)"

@@ -16,7 +16,8 @@ MIN_ITEMS = 2
 
 # What introduces a list: a colon, or the word itself in a sentence before items.
 _LEADS = re.compile(
-    r":\Z|\b(?:list|(?:the|these|as|any|each|one|all|of) following|below)\b[^.]{0,80}\.\Z",
+    r":\Z|\b(?:list|(?:the|these|as|any|each|one|all|of) following|below)\b[^.]{0,80}\.\Z"
+    r"|\b(?:the|these) following(?: \w+){1,5}\Z",
     re.IGNORECASE,
 )
 # At the end of an item, what introduces items below it.
@@ -88,6 +89,8 @@ def read_list(text: str, spans: Spans, number: int) -> ItemList:
     """
     items, after = _items_after(text, spans, number)
     introduction = text[slice(*spans[number])]
+    if items and introduction[-1].isalnum():
+        introduction += ":"
     return ItemList(introduction, items, is_open=after == len(spans))
 
 

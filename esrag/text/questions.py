@@ -213,6 +213,7 @@ _OTHER_WORDS = tuple(
     for words, others in (
         ("wrote|written", "author"),
         ("authors?", "wrote written"),
+        ("looks? after|takes? care of", "maintained maintains maintainer"),
         ("creators?|inventors?", "created invented designed developed"),
         ("founders?", "founded started"),
         ("came up with|invent(?:s|ed)?|devised?|conceived", "designed invented created developed"),
@@ -262,11 +263,11 @@ _ADDED = re.compile(
     re.IGNORECASE,
 )
 # What a name is of: "the tie_breaker parameter", "the option -q", but not "a hash function".
+_TECHNICAL = r"[^\s=_.-]{0,60}[=_.-]\S{0,60}"
 _NAMED = re.compile(
-    r"(?:argument|command|field|flag|function|option|parameter|setting|variable)"
-    r" ([`\"']?[^\s]*[-_.=][^\s]*)"
-    r"|([^\s]{2,60}) (?:argument|directive|flag|option|parameter|setting)"
-    r"|([^\s]*[-_.=][^\s]*) (?:attribute|command|field|function|variable)",
+    rf"(?:argument|command|field|flag|function|option|parameter|setting|variable) ({_TECHNICAL})"
+    r"|(\S{2,60}) (?:argument|directive|flag|option|parameter|setting)"
+    rf"|({_TECHNICAL}) (?:attribute|command|field|function|variable)",
     re.IGNORECASE,
 )
 _PRONOUNS = "he|its?|ones?|she|them|these|they|this|those"

@@ -806,3 +806,10 @@ def test_an_entry_goes_before_the_list_that_has_it():
     listed = Statement("c1", 0, "It has: 1) a 2) size (integer): b", "", 0.9, items=2)
     item = Statement("c1", 1, "size (integer): How big it is.", "", 0.7, defines=True)
     assert quote("What does size do?", listed, item) == "size (integer): How big it is. [c1]"
+
+
+def test_what_is_said_to_follow_introduces_a_list_without_a_colon():
+    """At the end of a paragraph."""
+    text = "A lamp needs the following three things\n\n- oil\n- a wick\n- a match"
+    said = answer("What does a lamp need?", text).text
+    assert said == "A lamp needs the following three things: oil; a wick; a match [c1]"

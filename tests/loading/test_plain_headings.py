@@ -57,3 +57,10 @@ def test_questions_are_headings_of_their_answers(load_one):
 def test_other_text_has_no_headings(load_one, text):
     """A list or a letter has no sections."""
     assert paths(load_one("a.txt", text)) == []
+
+
+def test_the_letter_o_before_an_indented_item_is_a_bullet(load_one):
+    """As memos and manuals print lists; a word o within a line, or at its beginning, is none."""
+    text = "You need:\n\n  o a key\n\n   o  a lock\n\no mare, o fortuna"
+    expected = "You need:\n\n  • a key\n\n   •  a lock\n\no mare, o fortuna"
+    assert load_one("a.txt", text).text == expected

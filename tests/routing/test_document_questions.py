@@ -23,6 +23,7 @@ def found(question):
         ("Please list all documents", ("list", "")),
         ("Show me the documents you have about tax", ("list", "tax")),
         ("Which documents from NIST do you hold?", ("list", "NIST")),
+        ("Which document here walks me through a release?", ("list", "a release")),
         ("Could you list the available files?", ("list", "")),
         ("What are your sources?", ("list", "")),
         ("Which documents are in the corpus?", ("list", "")),
