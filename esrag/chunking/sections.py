@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 
 from esrag.chunking import TokenSpans
 from esrag.chunking.budget import Budget, Measured
@@ -136,9 +137,10 @@ def _join_lead_ins(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tupl
     It ends with a colon, or is a term above an indented text that explains it.
     """
     begun = None
-    for n, (start, end) in enumerate(spans):
+    for (start, end), following in zip_longest(spans, spans[1:]):
         leads = text[end - 1] == ":" and end - start <= _MAX_LEAD_IN
-        if begun is None and (leads or _is_term(text, spans[n : n + 2])):
+        is_term = following is not None and _is_term(text, start, end, following[0])
+        if begun is None and (leads or is_term):
             begun = start
             continue
         yield (start if begun is None else begun, end)
@@ -147,11 +149,8 @@ def _join_lead_ins(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tupl
         yield (begun, spans[-1][1])
 
 
-def _is_term(text: str, spans: Sequence[tuple[int, int]]) -> bool:
-    """Return whether the first of two spans is a short line above one that is indented more."""
-    if len(spans) < 2:  # noqa: PLR2004 -- a pair
-        return False
-    (start, end), (below, _) = spans
+def _is_term(text: str, start: int, end: int, below: int) -> bool:
+    """Return whether a span is a short line, and what starts `below` is indented more."""
     is_line = (
         end - start <= _MAX_TERM and "\n" not in text[start:end] and text[end - 1] not in ".!?"
     )

@@ -25,12 +25,12 @@ MAX_WORDS = 60  # of an answer, from which no sentence is added to the best one
 # Share of the best fit that a sentence beside the best one has at least: the best statement answers
 # 72 of 100 questions about documents, the best or the second 84.
 ADDED = 0.63
-# Where the reader's score of the best one is this high, what is added has one that is hardly lower:
-# of 541 answers 38 get shorter, and are as good.
-SURE, LESS = 2.0, 5.0
 # The same for a list if the question wants one, and for a sentence if it wants a fact.
 LISTED = 0.85
 LISTED_HOW = 0.95  # of a list, if the question asks how: a sentence may say it all
+# Where the reader's score of the best one is this high, what is added has one that is hardly lower:
+# of 541 answers 38 get shorter, and are as good.
+SURE, LESS = 2.0, 5.0
 MAX_LEAD = 8  # words of a list's lead that may name what the list has
 MAX_COUNTED = 90  # words of what is counted in sentences
 MAX_APART = 3  # sentences from "The first …" to "The second …"

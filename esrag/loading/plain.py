@@ -12,8 +12,8 @@ from esrag.text import normalise
 
 # A colour or another command to a terminal, as in logs.
 _COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
-# An item as memos and manuals print it: "   o  a key".
-_O_BULLET = re.compile(r"^([ \t]{1,12})o(?=[ \t]{1,4}\S)", re.MULTILINE)
+# An item as memos and manuals print it: "   o  a key", and not "   o = 5".
+_O_BULLET = re.compile(r"^([ \t]{1,12})o(?=[ \t]{1,4}[\w\"'`(<\[])", re.MULTILINE)
 
 
 class PlainLoader:

@@ -60,7 +60,7 @@ def test_other_text_has_no_headings(load_one, text):
 
 
 def test_the_letter_o_before_an_indented_item_is_a_bullet(load_one):
-    """As memos and manuals print lists; a word o within a line, or at its beginning, is none."""
-    text = "You need:\n\n  o a key\n\n   o  a lock\n\no mare, o fortuna"
-    expected = "You need:\n\n  • a key\n\n   •  a lock\n\no mare, o fortuna"
+    """As memos and manuals print lists; a variable, or an o at the beginning of a line, is none."""
+    text = "You need:\n\n  o a key\n\n   o  a lock\n\no mare, o fortuna\n\n    o = 5"
+    expected = "You need:\n\n  • a key\n\n   •  a lock\n\no mare, o fortuna\n\n    o = 5"
     assert load_one("a.txt", text).text == expected
