@@ -12,10 +12,10 @@ MIN_NAME = 4  # characters
 
 
 def find_entry(question: str, statements: Sequence[Statement]) -> Statement | None:
-    """Return the statement that defines what is asked for under its name, a single word; or None.
+    """Return the statement that defines the question's subject, a single word, under its name.
 
-    The name is the heading above, the first cell of a row, or before a colon, without what is added
-    in brackets.
+    Without one, None. The name is the heading above, the first cell of a row, or before a colon,
+    without what is added in brackets.
 
     >>> told = Statement("c1", 0, "How long to wait.", fit=0.7, under="wait_s", defines=True)
     >>> find_entry("What does wait_s do?", [told]) == told, find_entry("What is wait?", [told])

@@ -180,8 +180,8 @@ def _choose_near(
 def _is_near(statement: Statement, best: Statement) -> bool:
     """Return whether a statement may be meant instead of the best; hardly ever if that is a row.
 
-    If the reader is sure of the best, it thinks nearly as much of the statement, or that stands
-    beside the best.
+    If the reader is sure of the best, the statement has nearly as high a score, or is the one
+    right before or after the best.
     """
     if best.reading is not None and best.reading >= SURE:
         is_as_good = statement.reading is not None and statement.reading > best.reading - LESS
