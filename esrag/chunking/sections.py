@@ -10,6 +10,7 @@ from esrag.chunking.outline import is_below, is_lead, outline
 from esrag.records import Document, Section, Span
 from esrag.text import sentence_spans, trim_span
 from esrag.text.captions import read_caption
+from esrag.text.lists import find_indent
 
 # Sections below a quarter of the size (a heading over its subsections, a definition of one line)
 # say little alone; tables above eight times the size (a sheet of ten thousand rows) are no passage,
@@ -154,12 +155,7 @@ def _is_term(text: str, start: int, end: int, below: int) -> bool:
     is_line = (
         end - start <= _MAX_TERM and "\n" not in text[start:end] and text[end - 1] not in ".!?"
     )
-    return is_line and _column(text, start) < _column(text, below)
-
-
-def _column(text: str, at: int) -> int:
-    """Return how many characters precede a place on its line."""
-    return at - text.rfind("\n", 0, at) - 1
+    return is_line and find_indent(text, start) < find_indent(text, below)
 
 
 class StrictSectionsChunker:

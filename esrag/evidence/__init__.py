@@ -32,6 +32,11 @@ class Statement:
     defines: bool = False
     reading: float | None = None
 
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Return the cells of a row; the whole source of anything else."""
+        return tuple(self.source.strip("| ").split("|"))
+
 
 def find_best(statements: Iterable[Statement]) -> Statement | None:
     """Return the statement that fits best, the earliest of several; None without any."""

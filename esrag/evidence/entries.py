@@ -22,14 +22,14 @@ def find_entry(question: str, statements: Sequence[Statement]) -> Statement | No
     (True, None)
     """
     subject = read_question(question).subject
-    best = find_best(statements)
-    if best is None or len(subject) < MIN_NAME or " " in subject:
+    if len(subject) < MIN_NAME or " " in subject:
         return None
-    named = [each for each in statements if each.defines and _name(each) == subject]
-    return find_best(each for each in named if each.fit >= DEFINED * best.fit)
+    entry = find_best(each for each in statements if each.defines and _name(each) == subject)
+    best = find_best(statements)
+    return entry if entry and best and entry.fit >= DEFINED * best.fit else None
 
 
 def _name(statement: Statement) -> str:
-    first, is_row, _ = statement.source.strip("| ").partition("|")
-    name = first if is_row else statement.under or statement.text.partition(":")[0]
+    first, *others = statement.cells
+    name = first if others else statement.under or statement.text.partition(":")[0]
     return _ADDED.sub("", name).strip(" `*\"“”'")

@@ -227,7 +227,7 @@ def _read_statement(statement: Statement, others: Mapping[str, AbstractSet[str]]
 
 def _read_name(statement: Statement) -> str:
     """Return the first cell of a row that has a sentence in another; "" for anything else."""
-    name, *cells = statement.source.strip("| ").split("|")
+    name, *cells = statement.cells
     is_described = any(len(cell.split()) >= DESCRIBED for cell in cells)
     return name.strip(" `*") if is_described else ""
 

@@ -54,11 +54,7 @@ def prefer_years(question: str, statements: Sequence[Statement]) -> tuple[Statem
 
 def prefer_named_rows(question: str, statements: Sequence[Statement]) -> tuple[Statement, ...]:
     """Return the statements, rows moved behind if the question names another of their passage."""
-    rows = {
-        each: (each.key, each.text, tuple(each.source.strip("| ").split("|")))
-        for each in statements
-        if "|" in each.source
-    }
+    rows = {each: (each.key, each.text, each.cells) for each in statements if "|" in each.source}
     unnamed = find_unnamed(question, [*rows.values()])
     return _prefer(statements, lambda each: rows.get(each) not in unnamed)
 

@@ -91,17 +91,18 @@ def is_about_all(sides: Sequence[Side], statement: Statement) -> bool:
 
 def is_about(side: Side, statement: Statement) -> bool:
     """Return whether a statement has the first or last word of a side, and half of its words."""
-    shared = {*terms(statement.text), *_begin(statement)}.intersection(side)
-    shared |= {word for word in side if word in STOP_WORDS and _is_named(word, statement.text)}
+    shared = set(terms(statement.text)).intersection(side)
+    shared |= {word for word in side if word in STOP_WORDS and _names(statement, word)}
     return not shared.isdisjoint((side[0], side[-1])) and len(shared) >= SHARE * len(side)
 
 
-def _is_named(word: str, text: str) -> bool:
-    """Return whether a text has a word as a name: SHOULD, "should" or `should`."""
-    return bool(re.search(rf"\b{word.upper()}\b|[\"“'`]{word}[\"”'`]", text))
+def _names(statement: Statement, word: str) -> bool:
+    """Return whether a word is a name: SHOULD, "should" or `should`, or a row's first cell."""
+    marked = rf"\b{word.upper()}\b|[\"“'`]{word}[\"”'`]"
+    return word in _begin(statement) or bool(re.search(marked, statement.text))
 
 
 def _begin(statement: Statement) -> list[str]:
     """Return the first terms of a statement; of a row, those of its first cell, or its words."""
-    first, is_row, _ = statement.source.strip("| ").partition("|")
-    return terms(first) or first.lower().split() if is_row else terms(statement.text)[:FRONT]
+    first, *others = statement.cells
+    return terms(first) or first.lower().split() if others else terms(statement.text)[:FRONT]

@@ -215,10 +215,11 @@ def _is_entry(statement: Statement) -> bool:
 def _find_list(question: str, ranked: Sequence[Statement]) -> Statement | None:
     """Return the best list if a question asks for one, or the best statement if it is a list."""
     is_asked = read_question(question).kind == "list"
-    share = LISTED if _THINGS.search(question) else LISTED_HOW
+    asks_things = _THINGS.search(question)
+    share = LISTED if asks_things else LISTED_HOW
     least = share * ranked[0].fit if is_asked else ranked[0].fit
     near = [each for each in ranked if each.fit >= least]
-    is_for_things = is_asked and _THINGS.search(question) and not _STEPS.search(question)
+    is_for_things = is_asked and asks_things and not _STEPS.search(question)
     series = [each for each in near if is_for_things and _SERIES.search(each.text)]
     listed = [each for each in near if each.items > 1]
     of_kind = [each for each in listed if _KIND.search(question) and _announces(question, each)]

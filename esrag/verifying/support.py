@@ -153,9 +153,7 @@ def _is_of_drawn_row(sentence: str, passages: Sequence[Chunk]) -> bool:
     return any(all(_stands(each, [_flat(row)]) for each in particulars) for row in rows)
 
 
-def _entailment(
-    sentence: str, passages: Sequence[Chunk], entail: Entail, unknown: str = ""
-) -> float:
+def _entailment(sentence: str, passages: Sequence[Chunk], entail: Entail, unknown: str) -> float:
     """Return the probability that the passages support the sentence. Raises: Unsupported.
 
     That has to be high for a sentence with a clause that is `unknown`.
@@ -219,10 +217,11 @@ def _require_particulars(
     sentence: str, texts: Sequence[str], held: set[str], around: Sequence[str]
 ) -> None:
     """Raise Unsupported for a number, date, word, name, link or quotation that texts lack."""
+    held_numbers = {number for text in texts for number in numbers(text)}
     _require(
         "number",
-        numbers(sentence),
-        lambda number: _has_number(number, texts) or has_equal(number, sentence, texts),
+        (number for number in numbers(sentence) if number not in held_numbers),
+        lambda number: _is_compounded(number, texts) or has_equal(number, sentence, texts),
     )
 
     # Its numbers alone would also be those of another day.
@@ -269,10 +268,9 @@ def _require(what: str, found: Iterable[str], is_held: Callable[[str], bool]) ->
         raise Unsupported(f"the {what} {missing[:80]} is not in")
 
 
-def _has_number(number: str, texts: Sequence[str]) -> bool:
-    """Return whether texts have a number by itself, or before a word: 40 of "a 40-row page"."""
-    compounded = re.compile(rf"(?<![\w.-]){re.escape(number)}-[a-z]")
-    return any(number in numbers(text) or compounded.search(text) for text in texts)
+def _is_compounded(number: str, texts: Sequence[str]) -> bool:
+    """Return whether texts have a number before a hyphen and a word: 40 of "a 40-row page"."""
+    return any(re.search(rf"(?<![\w.-]){re.escape(number)}-[a-z]", text) for text in texts)
 
 
 def _stands(word: str, texts: Sequence[str]) -> bool:
