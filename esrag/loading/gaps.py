@@ -1,19 +1,20 @@
 """Columns of a PDF: pdfium reads the cells of a row as words; here a mark separates the cells.
 
-A page has no tables, only words at places. Lines below each other whose words stand in the same
-columns, with gaps between these, are rows if they are under a caption or have several figures, or
-if at least three cells of each begin below those of a header.
+A page has no tables, only words at places, and perhaps rules between the cells of a table. Without
+rules, lines below each other whose words stand in the same columns, with gaps between these, are
+rows if they are under a caption or have several figures, or if at least three cells of each begin
+below those of a header.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from ctypes import c_double
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from esrag.loading.grids import is_amount
+from esrag.loading.placed import GAP, Marks, Piece, measure_lines
+from esrag.loading.ruled import Ruled, mark_ruled
+from esrag.loading.rules import Grid
 
-GAP = "\u241f"  # Unicode's picture of a separator; marks may be in the text of a PDF
 MIN_GAP = 1.1  # heights of a letter, between two cells; justified words stand closer
 MIN_ROWS, MIN_CELLS = 2, 2
 MAX_CELLS = 40
@@ -23,36 +24,29 @@ MIN_FIGURES = 2  # in each of two rows of a table without a caption
 MIN_ALIGNED, MIN_ALIGNED_ROWS = 3, 3  # cells, and rows below the header, of a table without figures
 _NAME = re.compile(r"(?:\./)?[A-Za-z][\w .,/()%#-]{1,40}")  # of a column
 _FIGURES = re.compile(r"\d.{0,40}\d")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_NUMBER = r"\d(?:[\d.,:]{0,18}\d)?"
+_UNIT = r"(?:[%‰]|°?[^\W\d_]{1,8}[²³]?(?:[ /·][^\W\d_]{1,8}[²³]?)?)"
+_VALUE = re.compile(rf"[<>≤≥~±+–−-]? ?[$€£¥]?{_NUMBER}(?:(?:[–-]| [–-] ){_NUMBER})?(?: ?{_UNIT})?")
 _CAPTION = re.compile(r"Table [A-Z]?\d[\w.-]*[.:]?\s+\S")
 _CAPTION_LINES = 2  # of a caption
-_WORD = re.compile(r"[^ \t\r\n]+")
-_LINE = re.compile(r"[^\r\n]+")
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A stretch of the page's text, with its left and right end on the page."""
-
-    start: int
-    end: int
-    left: float
-    right: float
-    bottom: float
-    top: float
-
-
-_Line = list[_Piece]
+_Line = list[Piece]
 _Column = tuple[float, float]  # its left and right end
 
 
-def find_gaps(page: Any, text: str) -> dict[int, tuple[int, str]]:
-    """Return the marks to write into the text of one of pdfium's text pages.
+def find_gaps(page: Any, text: str, grids: Sequence[Grid]) -> Marks:
+    """Return the marks to write into the text of one of pdfium's text pages, with these grids.
 
-    The keys are where white space between two cells starts; the values are where it ends, and a
-    mark for each column that the second cell is further right.
+    Between two cells there is a mark for each column that the second one is further right.
     """
-    found: dict[int, tuple[int, str]] = {}
-    lines = [*_lines(page, text)]
+    measured = [*measure_lines(page, text)]
+    words = [word for line in measured for word in line]
+    ruled = [table for grid in grids if (table := mark_ruled(text, words, grid))]
+    found = {place: mark for table in ruled for place, mark in table.marks.items()}
+
+    lines = [*_lines([line for line in measured if not _is_within(line, ruled)])]
     for first, block in _blocks(lines):
         if not _is_table(text, block):
             continue
@@ -68,13 +62,13 @@ def find_gaps(page: Any, text: str) -> dict[int, tuple[int, str]]:
     return found
 
 
-def _aligned(lines: Sequence[_Line]) -> Iterator[tuple[list[_Line], dict[int, tuple[int, str]]]]:
+def _aligned(lines: Sequence[_Line]) -> Iterator[tuple[list[_Line], Marks]]:
     """Yield runs of lines whose cells begin below each other, and what joins their last cells.
 
     A line with nothing but more of the last cell belongs to the row above it.
     """
     rows: list[_Line] = []
-    joins: dict[int, tuple[int, str]] = {}
+    joins: Marks = {}
     last = 0
     for line in [*lines, []]:
         if rows and _begin_alike(rows[0], line):
@@ -102,7 +96,7 @@ def _has_names(text: str, header: _Line) -> bool:
     return is_named and len({*names}) == len(names)
 
 
-def _marks(line: _Line, columns: Sequence[_Column]) -> dict[int, tuple[int, str]]:
+def _marks(line: _Line, columns: Sequence[_Column]) -> Marks:
     """Return the marks within a line, and before it if its first columns are empty."""
     places = [_place(cell, columns) for cell in line]
     found = {line[0].start: (line[0].start, GAP * places[0])} if line and places[0] else {}
@@ -125,7 +119,7 @@ def _header_above(lines: Sequence[_Line], columns: Sequence[_Column]) -> _Line:
     return header if is_ordered else []
 
 
-def _is_in_column(cell: _Piece, columns: Sequence[_Column]) -> bool:
+def _is_in_column(cell: Piece, columns: Sequence[_Column]) -> bool:
     """Return whether a cell stands over one column, or nearer to its middle than to others."""
     left, right = columns[_place(cell, columns)]
     middle = (cell.left + cell.right) / 2
@@ -133,7 +127,7 @@ def _is_in_column(cell: _Piece, columns: Sequence[_Column]) -> bool:
     return len(near) == 1 and abs(middle - (left + right) / 2) < cell.right - cell.left
 
 
-def with_gaps(text: str, marked: str, gaps: Mapping[int, tuple[int, str]]) -> str:
+def with_gaps(text: str, marked: str, gaps: Marks) -> str:
     r"""Return a page's text with marks, given the text without and with marks of exponents.
 
     >>> with_gaps("A 28 5", "A 2^8 5", {1: (2, "\t"), 4: (5, "\t")})
@@ -153,13 +147,17 @@ def with_gaps(text: str, marked: str, gaps: Mapping[int, tuple[int, str]]) -> st
     return "".join([*pieces, marked[place:]])
 
 
-def _lines(page: Any, text: str) -> Iterator[_Line]:
+def _is_within(line: _Line, tables: Sequence[Ruled]) -> bool:
+    return bool(line) and any(table.start <= line[0].start < table.end for table in tables)
+
+
+def _lines(measured: Sequence[_Line]) -> Iterator[_Line]:
     """Yield the cells of each line; none for a line that cannot be measured.
 
     What pdfium reads as the next line, but is further right at the same height, is the same line.
     """
     cells: _Line = []
-    for words in _measure_lines(page, text):
+    for words in measured:
         if not (cells and words and _goes_on(cells[-1], words[0])):
             yield cells
             cells = []
@@ -172,14 +170,14 @@ def _lines(page: Any, text: str) -> Iterator[_Line]:
     yield cells
 
 
-def _goes_on(cell: _Piece, word: _Piece) -> bool:
+def _goes_on(cell: Piece, word: Piece) -> bool:
     height = word.top - word.bottom
     shared = min(cell.top, word.top) - max(cell.bottom, word.bottom)
     return 2 * shared > height and word.left > cell.right + MIN_GAP * height
 
 
-def _join(cell: _Piece, word: _Piece) -> _Piece:
-    return _Piece(
+def _join(cell: Piece, word: Piece) -> Piece:
+    return Piece(
         start=cell.start,
         end=word.end,
         left=cell.left,
@@ -187,55 +185,6 @@ def _join(cell: _Piece, word: _Piece) -> _Piece:
         bottom=min(cell.bottom, word.bottom),
         top=max(cell.top, word.top),
     )
-
-
-def _measure_lines(page: Any, text: str) -> Iterator[_Line]:
-    """Yield the words of each line; none for a line that cannot be measured."""
-    wide = done = 0  # characters that are two units each for pdfium
-    for line in _LINE.finditer(text):
-        words: list[_Piece | None] = []
-        for word in _WORD.finditer(text, line.start(), line.end()):
-            wide += count_wide(text[done : word.start()])
-            done = word.start()
-            words.append(_measure(page, word, wide))
-        yield [word for word in words if word] if None not in words else []
-
-
-def _measure(page: Any, word: re.Match[str], wide: int) -> _Piece | None:
-    """Return a word with its place on the page; None if pdfium has something else there."""
-    inner = count_wide(word[0][:-1])
-    first = _box(page, word.start() + wide, word[0][0])
-    last = _box(page, word.end() - 1 + wide + inner, word[0][-1])
-    if first is None or last is None:
-        return None
-    return _Piece(
-        start=word.start(),
-        end=word.end(),
-        left=first[0],
-        right=last[1],
-        bottom=min(first[2], last[2]),
-        top=max(first[3], last[3]),
-    )
-
-
-def count_wide(text: str) -> int:
-    """Return how many characters of a text are two units each for pdfium."""
-    return 0 if text.isascii() else sum(character > "\uffff" for character in text)
-
-
-def _box(page: Any, index: int, character: str) -> tuple[float, float, float, float] | None:
-    """Return the left, right, bottom and top of a character; None if it is another one."""
-    import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
-
-    if pdfium.FPDFText_GetUnicode(page, index) not in (ord(character), _high_surrogate(character)):
-        return None
-    left, right, bottom, top = (c_double() for _ in range(4))
-    pdfium.FPDFText_GetCharBox(page, index, left, right, bottom, top)
-    return left.value, right.value, bottom.value, top.value
-
-
-def _high_surrogate(character: str) -> int:
-    return 0xD800 + ((ord(character) - 0x10000) >> 10)
 
 
 def _blocks(lines: Sequence[_Line]) -> Iterator[tuple[int, list[_Line]]]:
@@ -257,7 +206,12 @@ def _is_table(text: str, block: Sequence[_Line]) -> bool:
         return True
     rows = [[text[cell.start : cell.end] for cell in line] for line in block]
     figures = (row for row in rows if re.search(r"[^\W\d_]{2}", row[0]))
-    return sum(sum(map(is_amount, row[1:])) >= MIN_FIGURES for row in figures) >= MIN_ROWS
+    return sum(sum(map(_is_value, row[1:])) >= MIN_FIGURES for row in figures) >= MIN_ROWS
+
+
+def _is_value(cell: str) -> bool:
+    """Return whether a cell is a figure, perhaps with its unit, a range or a time; no year is."""
+    return is_amount(cell) or bool(_VALUE.fullmatch(cell) and not _YEAR.fullmatch(cell))
 
 
 def _share(upper: _Line, lower: _Line) -> bool:
@@ -266,7 +220,7 @@ def _share(upper: _Line, lower: _Line) -> bool:
     return pairs >= MIN_CELLS
 
 
-def _overlap(one: _Piece, other: _Piece) -> bool:
+def _overlap(one: Piece, other: Piece) -> bool:
     return one.left < other.right and other.left < one.right
 
 
@@ -284,7 +238,7 @@ def _columns(block: Sequence[_Line]) -> list[_Column]:
     return [(left, right) for left, right in columns]
 
 
-def _place(cell: _Piece, columns: Sequence[_Column]) -> int:
+def _place(cell: Piece, columns: Sequence[_Column]) -> int:
     """Return the column that a cell is in, or nearest to."""
     distances = [max(left - cell.right, cell.left - right) for left, right in columns]
     return distances.index(min(distances))

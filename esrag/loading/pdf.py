@@ -4,13 +4,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import dropwhile, takewhile
 from typing import Any
 
 from esrag.errors import ParsingError
 from esrag.loading.exponents import with_exponents
-from esrag.loading.gaps import GAP, find_gaps, with_gaps
+from esrag.loading.gaps import find_gaps, with_gaps
 from esrag.loading.layout import Layout, clean_title, join_lines, sections
 from esrag.loading.pages import report_page
+from esrag.loading.placed import GAP
+from esrag.loading.rules import find_grids
 from esrag.loading.running_heads import (
     Marks,
     find_running_title,
@@ -62,6 +65,7 @@ _OF_TEX = str.maketrans(
 )
 # A page that ends otherwise breaks off within a sentence.
 _ENDS = (".", "!", "?", ":", ";", "”", ")")
+_FIGURE = re.compile(r"[^\w\s]{0,3}\d(?!\d{3}$)")  # at the start of a cell; a year is none
 _WRONG_PASSWORD = 4  # FPDF_ERR_PASSWORD
 
 
@@ -154,11 +158,13 @@ def _explain_missing_text(pages: int, hidden: int) -> str:
 
 def _write_pages(layout: Layout, pages: Sequence[Sequence[str]]) -> None:
     """Add the pages; a sentence may continue on the next one."""
-    separator = "\n\n"
-    for number, lines in enumerate(pages, start=1):
+    separator, before = "\n\n", list[str]()
+    for number, each in enumerate(pages, start=1):
+        lines = with_header(before, each)
         layout.page(number)
         _write(layout, lines, separator)
-        separator = "\n\n" if not lines or lines[-1].endswith(_ENDS) else "\n"
+        separator = "\n\n" if not lines or lines[-1].endswith((*_ENDS, GAP)) else "\n"
+        before = lines
 
 
 def _read_page(pdf: Any, index: int, source: Source, *, with_lines: bool) -> _Page:
@@ -179,7 +185,7 @@ def _parse_page(pdf: Any, index: int, *, keep_hidden: bool, with_lines: bool) ->
         characters = page.get_textpage()
         plain = characters.get_text_range().replace(GAP, " ")
         marked = with_exponents(characters, plain)
-        text = with_gaps(plain, marked, find_gaps(characters, plain))
+        text = with_gaps(plain, marked, find_gaps(characters, plain, find_grids(page)))
         lines = measure_lines(characters, plain, marked) if with_lines else []
         page.close()
     except pypdfium2.PdfiumError as error:
@@ -242,6 +248,22 @@ def _write(layout: Layout, lines: Sequence[str], separator: str) -> None:
         done = end
 
 
+def with_header(before: Sequence[str], lines: Sequence[str]) -> list[str]:
+    r"""Return a page's lines, with the header of a table that goes on from the page before.
+
+    >>> [table, rest] = [[f"Key{GAP}Bytes", f"A{GAP}8"], [f"B{GAP}9", "The end."]]
+    >>> with_header(table, rest) == [table[0], *rest]
+    True
+    """
+    above = [*takewhile(lambda line: GAP in line, dropwhile(_is_empty, reversed(before)))]
+    below = [*dropwhile(_is_empty, lines)]
+    header = above[-1] if above else ""
+    is_continued = bool(below) and header != below[0] and header.count(GAP) == below[0].count(GAP)
+    names = [*filter(None, header.split(GAP))]
+    is_header = len(names) > 1 and not any(map(_FIGURE.match, names))
+    return [header, *below] if is_continued and is_header else [*lines]
+
+
 def _write_columns(layout: Layout, lines: Sequence[str], separator: str) -> None:
     """Add a table whose cells are apart; what is above its first row is a caption."""
     first = next(n for n, line in enumerate(lines) if GAP in line)
@@ -270,11 +292,18 @@ def table_blocks(lines: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _end_of_columns(lines: Sequence[str], start: int) -> int:
-    """Return where a run of lines with cells ends, with a short line between two of them."""
+    """Return where a run of lines with cells ends; there may be a short line between two."""
     end = start
     while end < len(lines) and (GAP in lines[end] or _is_between_columns(lines, end)):
         end += 1
+        if _is_empty(lines[end - 1]):
+            break
     return end
+
+
+def _is_empty(line: str) -> bool:
+    """Return whether a line has no text: a row of empty cells ends a table with rules."""
+    return not line.strip(GAP)
 
 
 def _is_between_columns(lines: Sequence[str], index: int) -> bool:

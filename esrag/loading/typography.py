@@ -13,8 +13,8 @@ from itertools import groupby, pairwise
 from statistics import median, mode
 from typing import Any
 
-from esrag.loading.gaps import count_wide
 from esrag.loading.layout import join_lines
+from esrag.loading.placed import count_wide
 from esrag.text import normalise
 
 MAX_CHARACTERS = 120  # of a heading, over all its lines
