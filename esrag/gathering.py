@@ -30,6 +30,7 @@ from esrag.evidence.quantities import gives_other_kind, lacks_asked_unit
 from esrag.evidence.selection import EvidenceBudget, compress_evidence
 from esrag.evidence.statements import statements
 from esrag.evidence.step_headings import answer_procedure, with_procedure
+from esrag.evidence.values import answer_value
 from esrag.filters import Filter
 from esrag.generating.rewriting import reformulate, subject
 from esrag.records import Chunk, Evidence, Hit
@@ -138,7 +139,7 @@ def _find_cells(
         cells = answer_procedure(question, evidence, hits, _look_around(context, FAR))
     if not cells.found:
         cells = answer_first_cells(question, evidence, _look_around(context))
-    for answer in (answer_author, answer_date):
+    for answer in (answer_value, answer_author, answer_date):
         cells = cells if cells.found else answer(question, evidence, stated)
     is_of_other_kind = any(gives_other_kind(question, text) for _, text in cells.found)
     return NO_CELLS if is_of_other_kind else cells

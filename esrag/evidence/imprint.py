@@ -28,7 +28,7 @@ _DATE = (
 )
 # The verb or noun right before a date, as in: decided February 22, 2023; date of issue: 2020-05-01.
 _DATED = re.compile(
-    rf"(?<!\w)(?:date of )?(\w{{4,30}})(?: date)?(?:\s?[:–—]| on| in| as of|,)? {_DATE}",
+    rf"(?<!\w)(?:date of )?(\w{{3,30}})(?: date)?(?:\s?[:–—]| on| in| as of|,)? {_DATE}",
     re.IGNORECASE,
 )
 _FIELD = re.compile(

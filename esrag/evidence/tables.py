@@ -21,7 +21,7 @@ NONE = ("—", "–", "-", "$—")  # what a table has instead of a figure
 _MARKS_AT_END = " :,"
 _NAME_AND_VALUE = 2  # cells
 _OF_UNIT = re.compile(r"\d[\d.,]* [a-z]{1,20}")  # "4.5 years"
-_MEASURED = re.compile(r"\d[\d.,]*(?: ?(?:-|–|to) ?\d[\d.,]*)?(?: [a-z]|%)")
+_BEGINS = re.compile(r"[^\w\s]{0,3}\d")
 _OF_TABLE = re.compile(
     r"\b(?:the following|this|the) tables?\b"
     r"|\bthe following (?:[\w-]{1,20} )?(?:arguments|fields|options|parameters|settings)\b",
@@ -198,7 +198,12 @@ def _is_list_of_values(cells: Sequence[str], rest: str) -> bool:
     True
     """
     both = (cells, _next_cells(rest))
-    return all(len(row) == _NAME_AND_VALUE and _MEASURED.match(row[1]) for row in both)
+    return all(len(row) == _NAME_AND_VALUE and _is_of_row(row[1]) for row in both)
+
+
+def _is_of_row(cell: str) -> bool:
+    """Return whether a cell begins with a figure, and is no year."""
+    return bool(_BEGINS.match(cell)) and not _YEAR_CELL.fullmatch(cell)
 
 
 def _next_cells(rest: str) -> tuple[str, ...]:
@@ -216,6 +221,8 @@ def _row(
     above = ": ".join(filter(None, (caption, group)))
     while len(cells) > len(header) and not cells[-1]:
         cells = cells[:-1]
+    if not header and len(cells) == _NAME_AND_VALUE:
+        header, cells = cells[:1], cells[1:]
     if header and len(cells) <= len(header):
         named = tuple((name, cell) for name, cell in zip(header, cells, strict=False) if cell)
         text = ", ".join(_labelled(name, cell) for name, cell in named)

@@ -198,10 +198,13 @@ _DIFFERS = re.compile(
 _ONES = re.compile(r"\sones?\Z", re.IGNORECASE)  # "from ordinary ones"
 
 # What documents say instead of the words of a question.
-_HOW = re.compile(r"\bhow (deep|far|fast|heavy|high|long|old|tall|wide)\b", re.IGNORECASE)
+_HOW = re.compile(
+    r"\bhow (deep|expensive|far|fast|heavy|high|hot|long|loud|old|tall|thick|wide)\b", re.IGNORECASE
+)
 _MEASURED = {
-    "deep": "depth", "far": "distance", "fast": "speed", "heavy": "weight", "high": "height",
-    "long": "length", "old": "age", "tall": "height", "wide": "width",
+    "deep": "depth", "expensive": "price", "far": "distance", "fast": "speed", "heavy": "weight",
+    "high": "height", "hot": "temperature", "long": "length", "loud": "noise", "old": "age",
+    "tall": "height", "thick": "thickness", "wide": "width",
 }  # fmt: skip
 _HYPHENATED = re.compile(r"(?<![\w-])[a-z]{2,5}-[a-z]{3,20}(?![\w-])")
 _UNLESS = (

@@ -37,7 +37,7 @@ BARRED = "| Part | Sizes |\n| --- | --- |\n| Seat | 3<br>4 |\n| Back | |"
         ),
         (
             OF_VALUES,
-            ["Lives of assets: Patents | 4 - 20 years", "Lives of assets: Software | 3 years"],
+            ["Lives of assets: Patents: 4 - 20 years", "Lives of assets: Software: 3 years"],
         ),
         (BARRED, ["Part: Seat, Sizes: 3<br>4", "Part: Back"]),
         (
