@@ -40,6 +40,7 @@ from esrag.retrieving.neighbours import with_neighbours
 from esrag.retrieving.spelling import Correction, repair
 from esrag.retrieving.variants import phrases, variants
 from esrag.text import word_spans
+from esrag.text.dates import gives_other_dates
 from esrag.text.mentions import leave_out_numbers
 from esrag.text.terms import MONTHS, compounds, find_years, gives_other_years, terms
 
@@ -203,7 +204,9 @@ def _fold(text: str) -> str:
 
 
 def _lacks_year(question: str, best: Statement | None, evidence: Sequence[Evidence]) -> bool:
-    """Return whether the best statement and its headings have years, but none of the question.
+    """Return whether the best statement has other years or dates than the question.
+
+    Years may also be in its headings.
 
     >>> said = Statement("c1", 0, "It was 5 in 2021."), Statement("c1", 0, "It was 5.")
     >>> [_lacks_year("What was it in 2020?", each, []) for each in said]
@@ -212,7 +215,8 @@ def _lacks_year(question: str, best: Statement | None, evidence: Sequence[Eviden
     if best is None:
         return False
     sections = [item.chunk.section for item in evidence if item.key == best.key]
-    return gives_other_years(find_years(question), " ".join((best.text, best.under, *sections)))
+    told = " ".join((best.text, best.under, *sections))
+    return gives_other_years(find_years(question), told) or gives_other_dates(question, best.text)
 
 
 def _has_word(text: str, word: str) -> bool:

@@ -14,6 +14,7 @@ from esrag.evidence.named_rows import find_unnamed, is_asked_for
 from esrag.evidence.statements import lines, to_line
 from esrag.evidence.tables import NONE, Row, is_figure
 from esrag.records import Evidence
+from esrag.text.dates import gives_other_dates, list_dates, without_dates
 from esrag.text.figures import header_units, is_unit, to_figures
 from esrag.text.lists import MAX_CHARACTERS
 from esrag.text.questions import find_other_words, read_sides
@@ -90,7 +91,7 @@ class _Candidate:
     beyond: int  # other words of that header
     share: float  # of the question's words that its labels have with its caption and titles
     whole_share: float  # the same with its other cells
-    is_technical: bool  # a technical word of the question is in its label
+    is_technical: bool  # a technical word of the question is in its label, or its date in the row
     is_compared: bool  # its label is one of the things that the question compares
 
 
@@ -119,7 +120,7 @@ def answer_cells(
     of the row. Otherwise the best statement counts if it is a row, or a row of its table with a
     better label.
     """
-    if _ASKS_FOR_MORE.match(question) or not any("|" in item.chunk.text for item in evidence):
+    if not _asks_for_cell(question, evidence):
         return NO_CELLS
 
     asked, sides = _asked(question), read_sides(question)
@@ -149,6 +150,12 @@ def answer_cells(
         for row, (_, text) in zip(chosen, found, strict=True)
     )
     return Cells(found, "row" if is_shared else "")
+
+
+def _asks_for_cell(question: str, evidence: Sequence[Evidence]) -> bool:
+    """Return whether a cell may be the answer: of a table, or of a row with a date asked for."""
+    has_table = any("|" in item.chunk.text for item in evidence)
+    return not _ASKS_FOR_MORE.match(question) and (has_table or bool(list_dates(question)))
 
 
 def _asks_for_other(question: str, rows: Sequence[_Candidate]) -> bool:
@@ -287,8 +294,8 @@ def _terms(text: str) -> set[str]:
 def _iter_rows(question: str, text: str) -> Iterator[tuple[str, Row, bool]]:
     """Yield the rows with a label and values, each as a line, and whether its quarter is asked for.
 
-    Rows of other years than the question's are left out. The row of the third quarter is the third
-    one below "Quarter ended", whatever its date.
+    Rows of other years or dates than the question's are left out. The row of the third quarter is
+    the third one below "Quarter ended", whatever its date.
     """
     quarter, years = _quarter(question), find_years(question)
     places = Counter[tuple[str, ...]]()
@@ -301,7 +308,8 @@ def _iter_rows(question: str, text: str) -> Iterator[tuple[str, Row, bool]]:
         places[names] += 1
         is_quarter = "quarter" in names[0].casefold() and places[names] == quarter
         given = find_years("\n".join((row.above, row.cells[0][1], *names)))
-        if not years or not given or years & given:
+        is_other = gives_other_dates(question, line.text)
+        if not is_other and (not years or not given or years & given):
             yield to_line(line.text), row, is_quarter
 
 
@@ -311,10 +319,13 @@ def _candidates(
     """Yield the rows of a passage with what they share with the question."""
     titles = _terms(f"{item.chunk.title}\n{item.chunk.section}")
     given, named, members = _terms(question), compounds(question), _members(question)
+    dates, bare = {*list_dates(question)}, without_dates(question)
 
     for text, row, is_quarter in _iter_rows(question, item.chunk.text):
         name = row.cells[0][1]
         asked = words | (_terms(name) if is_quarter else set())
+        if dated := [cell for _, cell in row.cells if dates.intersection(list_dates(cell))]:
+            asked = _terms(bare) | _terms(" ".join(dated))
         other = _without_label(asked, row)
         columns, shared = _columns(other, row.cells[1:], sides)
         heads = _terms(" ".join(header for header, _ in row.cells))
@@ -338,7 +349,7 @@ def _candidates(
             beyond=len(over - asked),
             share=len(asked & held) / max(len(asked), 1),
             whole_share=len(asked & (held | _terms(text))) / max(len(asked), 1),
-            is_technical=not named.isdisjoint(compounds(name) | label),
+            is_technical=bool(dated) or not named.isdisjoint(compounds(name) | label),
             is_compared=any(label <= {*side} for side in sides),
         )
 

@@ -14,6 +14,7 @@ from esrag.filters import Filter
 from esrag.records import Hit
 from esrag.settings import RetrievalSettings
 from esrag.text import normalise
+from esrag.text.dates import date_tokens
 from esrag.text.defined import definition_tokens
 from esrag.text.mentions import find_numbers, is_numbered, leave_out_names
 from esrag.text.questions import find_other_words, read_question
@@ -73,6 +74,7 @@ def search_legs(
 
     request = _build_request(settings, where, embedder)
     also = question_terms(" ".join(find_other_words(question).values()))
+    also += date_tokens(question)
     whole = replace(request, text=question, vector=vector, also=(*also,))
     found = engine.search(whole)
     defined = () if settings.method == "vector" else _search_definitions(question, request, engine)

@@ -67,6 +67,11 @@ CLIENTS = (
     "Clients\n\n | 2021 Revenue | 2020 Revenue\nClient A | 26.1% | 21.5%\nRevenue | 7.5% | 6.5%"
 )
 
+WEATHER = (
+    "date: 2012/03/18; rain: 3.6; wind: 2.7\ndate: 2012/01/18; rain: 19.8; wind: 5.0\n"
+    "date: 2013/01/18; rain: 0.4; wind: 1.9"
+)
+
 
 def answer(question, text):
     """The cells of one passage, after the check that every answer passes."""
@@ -80,6 +85,9 @@ def answer(question, text):
 @pytest.mark.parametrize(
     ("text", "question", "expected"),
     [
+        (WEATHER, "How much rain fell on 18 January 2012?", ["date: 2012/01/18, rain: 19.8"]),
+        (WEATHER, "wind on Jan 18, 2013", ["date: 2013/01/18, wind: 1.9"]),
+        (WEATHER, "How much rain fell on 18 January 2014?", []),
         (
             SIZES,
             "How long is the ciphertext of ML-KEM-768?",

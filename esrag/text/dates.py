@@ -1,0 +1,77 @@
+"""Dates: the days that a text names, in whatever form."""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+
+from esrag.text.terms import MONTHS
+
+_MONTH = rf"(?P<month>{'|'.join((*MONTHS, 'sept', *(name[:3] for name in MONTHS)))})"
+_YEAR = r"(?P<year>(?:19|20)\d\d)(?!\w)"
+_DAY = r"(?<!\w)(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_FORMS = (
+    re.compile(
+        rf"(?<![\w/.-]){_YEAR}(?P<joint>[-/.])(?P<month>\d\d)(?P=joint)(?P<day>\d\d)(?![\d/-])"
+    ),
+    re.compile(rf"(?<![\w/.-])(?P<day>\d\d?)\.(?P<month>\d\d?)\.{_YEAR}"),
+    re.compile(rf"{_DAY} (?:of )?{_MONTH}\.?,? {_YEAR}", re.IGNORECASE),
+    re.compile(rf"(?<!\w){_MONTH}\.? {_DAY},? {_YEAR}", re.IGNORECASE),
+)
+
+_TOKENS = (
+    *("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "{0.day}.{0.month}.%Y"),
+    *("%d/%m/%Y", "%m/%d/%Y", "{0.month}/{0.day}/%Y"),
+)
+
+
+def list_dates(text: str) -> list[date]:
+    """Return the dates of a text in order, without those whose day and month cannot be told.
+
+    >>> [str(day) for day in list_dates("4 March 2024, Feb. 1st, 2025, 2023/12/31, 1/2/2023")]
+    ['2024-03-04', '2025-02-01', '2023-12-31']
+    """
+    return [day for _, day in _iter_dates(text)]
+
+
+def without_dates(text: str) -> str:
+    """Return a text without its dates.
+
+    >>> without_dates("Rain on 4 March 2024")
+    'Rain on  '
+    """
+    for written, _ in _iter_dates(text):
+        text = text.replace(written, " ")
+    return text
+
+
+def gives_other_dates(asked: str, text: str) -> bool:
+    """Return whether both texts name dates, but not the same one.
+
+    >>> gives_other_dates("on 4 March 2024", "2024-03-05: 2 mm"), gives_other_dates("in May", "")
+    (True, False)
+    """
+    wanted = list_dates(asked)
+    given = list_dates(text) if wanted else []
+    return bool(given) and {*wanted}.isdisjoint(given)
+
+
+def date_tokens(question: str) -> list[str]:
+    """Return the terms of the keyword leg for the dates of a question in their other forms.
+
+    >>> date_tokens("Rain on 4 March 2024?")
+    ['2024-03-04', '2024/03/04', '04.03.2024', '4.3.2024', '04/03/2024', '03/04/2024', '3/4/2024']
+    """
+    return [day.strftime(form.format(day)) for day in list_dates(question) for form in _TOKENS]
+
+
+def _iter_dates(text: str) -> Iterator[tuple[str, date]]:
+    """Yield the dates that a calendar has, each as it is written too."""
+    found = (match for pattern in _FORMS for match in pattern.finditer(text))
+    for match in sorted(found, key=lambda each: each.start()):
+        month = match["month"].lower()
+        names = [name[:3].lower() for name in MONTHS]
+        number = int(month) if month.isdecimal() else names.index(month[:3]) + 1
+        try:
+            yield match[0], date(int(match["year"]), number, int(match["day"]))
+        except ValueError:
+            continue
