@@ -1,8 +1,10 @@
 """Retrieval: a question → the hits of both legs, fused and reranked, from the scopes to look in."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from esrag.chunking.cut import text_to_index
@@ -17,6 +19,11 @@ from esrag.retrieving.scopes import Ladder, Scope, Scoped, search_scopes
 from esrag.retrieving.variants import fuse_searches, phrases, variants
 from esrag.summarising.searching import NO_LAYER, Layer, scale, search_summaries
 from esrag.text import format_count
+from esrag.text.dates import date_tokens
+from esrag.text.questions import OPTION
+from esrag.text.terms import find_technical_words
+
+MAX_NAMED = 3  # hits that go before others since they have a name of the question
 
 
 def retrieve(
@@ -29,7 +36,8 @@ def retrieve(
     """
     wanted, rerankers = context.settings.retrieval, context.settings.rerank
     chain = context.rerankers()
-    depth = rerankers.depth if chain else 0
+    names = _names(question)
+    depth = rerankers.depth if chain or names else 0
     layer = NO_LAYER if scopes else _search_summaries(question, context, where)
     ladder = Ladder(scopes or layer.scopes, where)
     scoped = _search_scopes(question, context, ladder, depth, has_layer=bool(layer.scopes))
@@ -46,12 +54,44 @@ def retrieve(
 
     took_ms = {**sum_laps([each.took_ms for each in found]), **clock.took_ms}
     return SearchResult(
-        hits=reranked.hits[: wanted.k],
+        hits=_keep_named(reranked.hits, names, wanted.k),
         path=found[0].path,
         notes=(*layer.notes, *scoped.notes, *left_out, *reranked.notes),
         took_ms=took_ms,
         scope=scoped.label,
         summaries=layer.hits,
+    )
+
+
+def _names(question: str) -> set[str]:
+    """Return the identifiers and options in a question as written, and its dates in other forms.
+
+    >>> sorted(_names("Does pg_dump.py have --gc, and is it well-known?"))
+    ['--gc', 'pg_dump.py']
+    """
+    words = find_technical_words(question)
+    names = {word for word in words if "_" in word or "." in word}
+    return names.union(OPTION.findall(question), date_tokens(question))
+
+
+def _keep_named(hits: Sequence[Hit], names: AbstractSet[str], k: int) -> tuple[Hit, ...]:
+    """Return k hits, the last of them such as have a name of the question, if more have one.
+
+    The passage that explains an option may share no other word with a question about it.
+    """
+    first, rest = hits[:k], hits[k:]
+    if not names or not rest:
+        return (*first,)
+    others = [hit for hit in first if not _has_name(hit, names)]
+    added = [hit for hit in rest if _has_name(hit, names)][: min(MAX_NAMED, len(others))]
+    left_out = others[len(others) - len(added) :]
+    return (*(hit for hit in first if hit not in left_out), *added)
+
+
+def _has_name(hit: Hit, names: AbstractSet[str]) -> bool:
+    text = text_to_index(hit.chunk)
+    return any(
+        re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text, re.IGNORECASE) for name in names
     )
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from esrag.evidence import Statement, find_best
-from esrag.text.questions import read_question
+from esrag.text.questions import OPTION, read_question
 
 _ADDED = re.compile(r"\s\([^()]{1,60}\)\s*\Z")  # "size (integer, optional)"
 DEFINED = 0.5  # share of the best fit that a definition has at least, if the question wants one
@@ -22,11 +22,26 @@ def find_entry(question: str, statements: Sequence[Statement]) -> Statement | No
     (True, None)
     """
     subject = read_question(question).subject
-    if len(subject) < MIN_NAME or " " in subject:
+    is_option = bool(OPTION.fullmatch(subject))
+    if " " in subject or not (is_option or len(subject) >= MIN_NAME):
         return None
-    entry = find_best(each for each in statements if each.defines and _name(each) == subject)
+    entry = find_best(
+        each
+        for each in statements
+        if (subject in _options(each) if is_option else each.defines and _name(each) == subject)
+    )
     best = find_best(statements)
     return entry if entry and best and entry.fit >= DEFINED * best.fit else None
+
+
+def _options(statement: Statement) -> list[str]:
+    """Return the options of a command that a statement begins with, or its heading.
+
+    >>> _options(Statement("c1", 0, "Print less.", under="-q, --quiet[=LEVEL]  print less"))
+    ['-q', '--quiet']
+    """
+    head = statement.under if statement.under.startswith("-") else _name(statement)
+    return OPTION.findall(head) if head.startswith("-") else []
 
 
 def _name(statement: Statement) -> str:

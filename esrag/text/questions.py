@@ -273,11 +273,13 @@ _NAMED = re.compile(
     rf"|({_TECHNICAL}) (?:attribute|command|field|function|variable)",
     re.IGNORECASE,
 )
+OPTION = re.compile(r"(?<!\S)--?[A-Za-z][\w-]{0,40}(?![\w-])")  # of a command: -q, --exclude
 _PRONOUNS = "he|its?|ones?|she|them|these|they|this|those"
 _PRONOUN = re.compile(rf"(?:{_PRONOUNS}|that)", re.IGNORECASE)
 _REFERS = re.compile(rf"\b(?:{_PRONOUNS}|each|hers?|him|his|that one|theirs?)\b", re.IGNORECASE)
 _KEYWORDS = re.compile(r"(?:\S+ ){1,8}\S*[^\s.?!:]")
 _MIN_CORE = 4  # words
+_MAX_TYPED = 3  # words of a question that only names an option
 
 _MAX_READ = 500  # characters of a question
 _MAX_SUBJECT = 6  # words: "What is the effect of a change in …" asks for no definition
@@ -360,7 +362,13 @@ def _shorten(question: str) -> str:
 
 
 def _subject(question: str) -> str:
-    """Return what a question wants to have defined; "" if it asks for something else."""
+    """Return what a question wants to have defined; "" if it asks for something else.
+
+    >>> _subject("What is a public key?"), _subject("tar --exclude"), _subject("tar: how?")
+    ('public key', '--exclude', '')
+    """
+    if len(question.split()) <= _MAX_TYPED and (option := _only_option(question)):
+        return option
     if found := _MEANS.search(question):
         return _cut(next(filter(None, found.groups())))
     if not (found := _DEFINES.match(question)):
@@ -378,11 +386,20 @@ def _cut(subject: str) -> str:
 
     >>> _cut("the tie_breaker parameter of a query"), _cut("the option -q"), _cut("a public key")
     ('tie_breaker', '-q', 'public key')
+    >>> _cut("tar --exclude"), _cut("a well-known file")
+    ('--exclude', 'well-known file')
     """
     named = _LIMIT.split(subject.strip(), maxsplit=1)[0].strip(_AROUND)
     bare = _ARTICLE.sub("", named).strip(_AROUND)
     found = _NAMED.fullmatch(bare)
-    return next(filter(None, found.groups())) if found else bare
+    said = next(filter(None, found.groups())) if found else bare
+    return _only_option(bare) or said
+
+
+def _only_option(text: str) -> str:
+    """Return the option that a text names, "" if it names none or several."""
+    found = OPTION.findall(text)
+    return str(found[0]) if len(found) == 1 else ""
 
 
 def read_sides(question: str) -> list[list[str]]:

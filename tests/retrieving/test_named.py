@@ -42,3 +42,26 @@ def test_only_capitals_with_a_number_are_the_number_of_a_document():
     """Words such as "lamp 7" name what is asked about."""
     questions = "Does lamp 7 burn?", "Does SP 80-7 burn?", "Is 7 A enough?"
     assert [*map(find_numbers, questions)] == [(), ("sp 80-7",), ()]
+
+
+OPTIONS = "\n\n".join(
+    f"## Sail {n}\n\nWhat does a lamp do when sail {n} moves? The lamp does what it should do."
+    for n in range(12)
+)
+ENTRY = "\n\n## Others\n\n`--gc`: Collects garbage of wicks on 2024/03/04." + " It is cold." * 9
+
+
+@pytest.mark.parametrize(
+    ("question", "is_found"),
+    [
+        ("What does lamp --gc do when the sail moves?", True),
+        ("What does a lamp do when sails move on 4 March 2024?", True),
+        ("What does a lamp do when sails move?", False),
+    ],
+)
+def test_an_option_and_a_date_find_their_passage(open_pages, question, is_found):
+    """It shares few other words with the question, and others share many."""
+    index = open_pages({"lamps.md": f"# Lamps\n\n{OPTIONS}{ENTRY}"}, SETTINGS)
+    found = [hit.chunk.text for hit in index.search(question)]
+    assert len(found) == 5
+    assert any("garbage" in text for text in found) is is_found
