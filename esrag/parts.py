@@ -1,5 +1,6 @@
 """A question that asks for several things: each part is answered by itself, then all are joined."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -16,8 +17,14 @@ from esrag.generating.rewriting import rewrite
 from esrag.middleware import ELSEWHERE, Ask
 from esrag.records import Answer, Evidence
 from esrag.results import AskResult, Part
+from esrag.text.terms import find_years
 
 T = TypeVar("T")
+_WHEN = re.compile(
+    r"(?:and )?(?:when|in (?:what|which) year)"
+    r"(?: (?:did|was|is|has) (?:it|that|this)(?: (?:been|done|happen|occur|take place))?)?\?",
+    re.IGNORECASE,
+)
 
 
 def answer_parts(ask: Ask) -> Ask:
@@ -84,11 +91,22 @@ def _ask_each(
     asked: list[_Asked] = []
     evidence: list[Evidence] = []
     for part in parts:
+        if turns and _is_told(part, turns[-1].answer):
+            continue
         sentences: list[str] = []
         result = ask(complete_followup(part, turns, context), context, where, sentences.append)
         asked.append(_Asked(result, sentences, _add_evidence(evidence, result)))
         turns.append(turn_of(result))
     return asked
+
+
+def _is_told(part: str, answer: str) -> bool:
+    """Return whether a part only asks when that was, and the answer before it says so.
+
+    >>> _is_told("when did that happen?", "Ada built it in 1943."), _is_told("When?", "Ada did.")
+    (True, False)
+    """
+    return bool(_WHEN.fullmatch(part) and find_years(answer))
 
 
 def list_parts(question: str, context: Context) -> tuple[str, ...]:

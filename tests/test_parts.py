@@ -62,6 +62,18 @@ def test_a_part_leans_on_an_answer(esrag):
     assert "1184 bytes" in asked["answer"]
 
 
+def test_a_time_that_was_told_is_not_asked_for_again(esrag):
+    """Another sentence with a year would follow."""
+    text = "In May 1999, Ada Park founded the club. Ben Fox left it in June 2004."
+    (esrag.folder / "club.txt").write_text(text)
+    assert esrag("ingest", "club.txt").code == 0
+
+    question = "Who founded the club, and when did that happen?"
+    asked = esrag("ask", question, "--json", ESRAG_ANSWER__REFUSAL="0").json
+    assert [part["question"] for part in asked["parts"]] == ["Who founded the club?"]
+    assert "2004" not in asked["answer"]
+
+
 def test_sentences_are_streamed_as_they_are_printed(kitchen):
     """Under the keys of the whole answer."""
     question = f"{HOLDS}, and {SLOTS}?"

@@ -8,7 +8,7 @@ from esrag.text.questions import OPTION, read_question
 
 _ADDED = re.compile(r"\s\([^()]{1,60}\)\s*\Z")  # "size (integer, optional)"
 DEFINED = 0.5  # share of the best fit that a definition has at least, if the question wants one
-MIN_NAME = 4  # characters
+MIN_NAME = 3  # characters
 
 
 def find_entry(question: str, statements: Sequence[Statement]) -> Statement | None:

@@ -206,9 +206,10 @@ def _iter_continued(
 def _drop_empty(question: str, found: Sequence[Statement]) -> list[Statement]:
     """Return the statements, except those that only ask, introduce a list or repeat the question.
 
-    A list that does not introduce itself is left out unless one is asked for: its items answer.
+    A list that does not introduce itself is left out unless one is asked for, or what its heading
+    means: its items answer.
     """
-    is_list_asked = read_question(question).kind == "list"
+    asked = read_question(question)
     # By count: "Lamp 7 burns 7 litres" says more than "How many litres does lamp 7 burn?"
     known = Counter(terms(to_figures(question))) if _ASKS_MORE.match(question) else Counter[str]()
     return [
@@ -221,10 +222,15 @@ def _drop_empty(question: str, found: Sequence[Statement]) -> list[Statement]:
             or _REFERENCE.match(each.text)
             or _PROMISES.match(each.text)
             or len(_INDEXED.findall(each.text)) >= _MIN_INDEXED
-            or (each.is_headed and not is_list_asked)
+            or (each.is_headed and asked.kind != "list" and not _is_under(each, asked.subject))
             or Counter(terms(to_figures(_FIELD.sub("", each.text)))) <= known
         )
     ]
+
+
+def _is_under(listed: Statement, subject: str) -> bool:
+    """Return whether the heading of a list is the subject of a question."""
+    return listed.text.partition(":")[0].casefold() == subject.casefold()
 
 
 def _drop_sources(

@@ -58,6 +58,15 @@ _ORDINAL = re.compile(
     r"(?:\w+ ){0,2}?(?:first|second|third|fourth|fifth|sixth|seventh|last|finally)(?:ly)?\b",
     re.IGNORECASE,
 )
+# "one of three different modes", "The following places are checked": the noun of what follows.
+_PROMISED = re.compile(
+    r"\b(?:the following|(?:one of|these|there are|has|have)(?: the)?"
+    r" (?:two|three|four|five|six|seven|eight|nine|ten))"
+    r"((?: [\w\"“'’-]{1,40}){0,3}? [\"“]?[\w-]{2,40}s)\b",
+    re.IGNORECASE,
+)
+_NAMES_ALL = re.compile(r"(?:The|These) [^.:]{0,60}?\bare [^.]{1,200},? (?:and|or) [^.,]{1,60}")
+MAX_BEHIND = 4  # statements from what says that a list follows to it
 _ANNOUNCED = re.compile(r"\b(?:two|three|four|five|six|seven)\b")
 
 
@@ -215,6 +224,8 @@ def _is_entry(statement: Statement) -> bool:
 def _find_list(question: str, ranked: Sequence[Statement]) -> Statement | None:
     """Return the best list if a question asks for one, or the best statement if it is a list."""
     is_asked = read_question(question).kind == "list"
+    if is_asked and (told := _find_promised(ranked)):
+        return told
     asks_things = _THINGS.search(question)
     share = LISTED if asks_things else LISTED_HOW
     least = share * ranked[0].fit if is_asked else ranked[0].fit
@@ -228,6 +239,32 @@ def _find_list(question: str, ranked: Sequence[Statement]) -> Statement | None:
 
     others = (each for each in ranked if each.fit >= ADDED * ranked[0].fit)
     return next((each for each in others if _announces(question, each)), None)
+
+
+def _find_promised(ranked: Sequence[Statement]) -> Statement | None:
+    """Return the list that the best statement says will follow, if one does.
+
+    >>> first = Statement("c1", 0, "It has one of three modes.", fit=0.9)
+    >>> told = Statement("c1", 2, "The three modes are high, low and off.", fit=0.5)
+    >>> _find_promised([first, told]) == told, _find_promised([first])
+    (True, None)
+    """
+    best = ranked[0]
+    found = _PROMISED.search(best.text)
+    if not found or best.items > 1 or best.text[-1:] not in ".:":
+        return None
+
+    behind = [
+        each
+        for each in ranked
+        if each.key == best.key and 0 < each.order - best.order <= MAX_BEHIND
+    ]
+    behind.sort(key=lambda each: each.order)
+    noun = terms(found[1])[-1:]
+    named = [each for each in behind if _NAMES_ALL.match(each.text)]
+    named = [each for each in named if noun and noun[0] in terms(each.text.partition(" are ")[0])]
+    listed = [each for each in behind if each.items > 1]
+    return next(iter([*named, *listed]), None)
 
 
 def _announces(question: str, statement: Statement) -> bool:

@@ -41,7 +41,7 @@ _COUNTS = re.compile(
     r"|\bwhat (?:do|does|did) [^?]{1,80}\b(?:cost|weigh|earn|measure)\b"
     r"|\bwhat (?:is|are|was|were) [^?]{1,80}\b(?:paid|charged|worth)\b"
     r"|\bwhat(?:'s| is| was) the (?:furthest|farthest|fewest|(?:most|least) \w+s)\b"
-    r"|\bwhat (?:should|must|can|is|are)\b[^?]{1,80}\bset to\b"
+    r"|\bwhat (?:should|must|is|are)\b[^?]{1,80}\bset to\b"
     r"|\bhow (?!(?:can|could|did|do|does|is|are|may|must|should|to|was|were|will|would)\b)"
     r"(?:\w+ ){1,2}(?:may|can|must|should|is|are|was|were|do|does)\b(?!.*\bto\b)"
     # keywords alone
@@ -88,6 +88,7 @@ _LISTS = re.compile(
             rf"\bwhat (?:{_AUXILIARY}|is|was)\b[^?]{{1,80}}\b{_HOLDS}\b",
             rf"\bwhat (?:{_AUXILIARY}|is|was) [^?]{{1,80}} {_PURPOSE}\b",
             r"\bwhat (?:can|may|must|should|shall) (?:be\b|not\b|happen\b|[^?]{1,80} do\b)",
+            r"\bwhat (?:can|may) [^?]{1,80} be (?:set to|one of)\b",
         )
     ),
     re.IGNORECASE,

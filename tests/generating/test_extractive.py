@@ -473,6 +473,33 @@ def test_a_list_of_what_is_asked_for_goes_before_a_sentence_about_it():
     assert said == "A lamp has three burning modes: high; low; off [c1]"
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "is_told"),
+    [
+        ("A lamp has one of three modes.", "The three modes are high, low and off.", True),
+        ("A lamp has one of three modes.", "The lids are of tin and iron.", False),
+        ("The following modes are tried in turn.", "Any may fail: 1) high; 2) low; 3) off", True),
+        ("A lamp has many modes.", "Any may fail: 1) high; 2) low; 3) off", False),
+    ],
+)
+def test_what_the_best_sentence_promises_is_told(first, then, is_told):
+    """It is not what a reader wants to know."""
+    found = (
+        Statement("c1", 0, first, fit=0.9),
+        Statement("c1", 1, "It depends on the weather.", fit=0.2),
+        Statement("c1", 2, then, fit=0.3, items=3 * then.startswith("Any")),
+    )
+    assert (quote("Which modes does a lamp have?", *found) == f"{then} [c1]") is is_told
+
+
+def test_a_list_below_a_term_is_what_it_means():
+    """Though it also has a question, and its items are statements too."""
+    text = (
+        "QSX\n- Will you listen to us?\n- I listen to you.\n\nQSY\n- Shall I change?\n- Change it."
+    )
+    assert answer("What does QSY mean?", text).text == "QSY: Shall I change? [c1] Change it. [c1]"
+
+
 def test_a_list_of_the_kinds_in_question_goes_before_one_that_fits_better():
     """It is announced as them."""
     other = "The keeper's shop sells many kinds of things:\n- red wicks\n- saws"
