@@ -24,11 +24,14 @@ _NUMBERED = re.compile(
     r"(?P<number>\d{1,3}(?:\.\d{1,3}){0,5}|[A-Z](?:\.\d{1,3}){1,4}|Appendix [A-Z])\.?\s{1,4}"
     r"(?P<title>.+)"
 )
+_ITEM = re.compile(r"\d{1,3}[.)]\s")
 _TITLE = re.compile(r".*[^\W_][\"”)?]*")  # it ends no sentence, unless it asks
 _BLANK = re.compile(r"\n(?:[^\S\n]*\n)+")
 _RULE = re.compile(r"[\W_]*")
 _BEGINS = re.compile(r"[^\W\d_a-z]|[\"“(]")  # a title
 _CAPITALS = re.compile(r"(?:[^\W_a-z]|[ ,.'’&():–-])+")
+_REMARK = re.compile(r"\s{3,}(?=\S)|\s{1,2}(?=\()")
+_WORD = re.compile(r"[^\W\d_]{3}")
 _GAP = re.compile(r"\s{3,}|\.{4}|(?:\. ){3}|\|")  # of columns, or dots that lead to a page
 
 Heading = tuple[int, int, str]  # start, level, title
@@ -54,6 +57,8 @@ class _Placed:
 def find_headings(text: str) -> list[Heading]:
     r"""Return the headings of a text in order, as (start, level, title).
 
+    >>> find_headings("1. PIE     for four\n2 eggs, flour\n\n2. TEA\nleaves, water")
+    [(0, 1, '1. PIE'), (35, 1, '2. TEA')]
     >>> find_headings("1. Keys\n\n   A key opens.\n\n  1.1. Sizes\n\n   Any.\n\nNOTES\n\nNone.")
     [(0, 1, '1. Keys'), (26, 2, '1.1. Sizes'), (49, 1, 'NOTES')]
     """
@@ -121,7 +126,14 @@ def _place(lines: Sequence[Line]) -> Iterator[_Placed]:
 
 
 def _read_number(line: _Placed) -> tuple[int, str] | None:
-    """Return the level and title of a line with the number of a section; None for any other."""
+    """Return the level and title of a line with the number of a section; None for any other.
+
+    In capitals it may be right above its text, and have a remark behind it.
+    """
+    bare = _REMARK.split(line.text, maxsplit=1)[0]
+    loud = _NUMBERED.fullmatch(bare)
+    if line.is_after_blank and line.indent == 0 and loud and _is_loud(loud["title"]):
+        return loud["number"].count(".") + 1, join_lines(bare)
     found = _NUMBERED.fullmatch(line.text)
     if not (found and line.is_after_blank and line.is_before_blank and _is_title(found["title"])):
         return None
@@ -130,6 +142,15 @@ def _read_number(line: _Placed) -> tuple[int, str] | None:
         return None
     most = 1 if level == 1 else MAX_NUMBERED_INDENT
     return (level, join_lines(line.text)) if line.indent <= most else None
+
+
+def _is_loud(title: str) -> bool:
+    """Return whether a title is in capitals, and has a word.
+
+    >>> _is_loud("FISH PIE"), _is_loud("Fish PIE"), _is_loud("A4")
+    (True, False, False)
+    """
+    return bool(_CAPITALS.fullmatch(title) and _WORD.search(title)) and _is_title(title)
 
 
 def _drop_items(
@@ -141,14 +162,16 @@ def _drop_items(
     """
     kept: dict[int, tuple[int, str]] = {}
     below: tuple[int, str] | None = None
-    last = -1
+    last, text_below = -1, ""
     for line in placed:
         own = read[line.start]
+        if own and not line.is_before_blank and _ITEM.match(text_below):
+            own = None
         if own and below and own[0] == below[0]:
             kept.pop(last, None)
         elif own:
             kept[line.start] = own
-        below, last = own, line.start
+        below, last, text_below = own, line.start, line.text
     return kept
 
 

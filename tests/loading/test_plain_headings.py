@@ -24,6 +24,16 @@ def test_numbered_headings_give_their_levels(load_one):
     ]
 
 
+def test_numbered_capitals_need_no_blank_line_below(load_one):
+    """And they may have a remark behind them; items of a list and other words are no headings."""
+    text = (
+        "They are old.\n\n1. FISH PIE            serves four\n600 g haddock\nBake it.\n\n"
+        "2. TABLET  (makes us ill)\nsugar\n\n3. Stew with beans\nbeans\n\n4. A4\npaper\n\n"
+        "1. RED\n2. BLUE\n"
+    )
+    assert paths(load_one("a.txt", text)) == [("1. FISH PIE",), ("2. TABLET",)]
+
+
 def test_lines_above_an_indented_text_are_headings(load_one):
     """Those in capitals need no blank line below; sentences and page heads are none."""
     text = (
