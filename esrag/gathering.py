@@ -97,10 +97,11 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
     best = find_best(stated)
     cells = _find_cells(question, evidence, stated, result.hits, context)
     algorithm = extract_steps(question, evidence, enabled=context.settings.answer.algorithms)
+    has_entry = find_entry(question, stated) is not None
     signals = Signals(
         relevance=best.fit if best else 0.0,
         closeness=closeness,
-        is_unknown=_is_unknown(question, evidence),
+        is_unknown=not has_entry and _is_unknown(question, evidence),
         lacks_unit=lacks_asked_unit(question, stated),
         lacks_number=lacks_asked_number(question, best)
         and not find_default(question, best, stated),
@@ -110,7 +111,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         reading=best.reading if best else None,
         has_steps=bool(algorithm),
         echo=measure_echo(question, best, evidence),
-        has_entry=find_entry(question, stated) is not None,
+        has_entry=has_entry,
     )
     sureness = confidence(signals) if _ASKS.search(question) else 0.0
     clock.lap("evidence")

@@ -18,24 +18,28 @@ def find_below(question: str, statements: Sequence[Statement]) -> frozenset[int]
     The question there may be a heading or a line, and have the same words in other forms.
     `statements` are all of the evidence, in order.
     """
-    words, kind = set(terms(question)), read_question(question).kind
-    if len(words) < _MIN_WORDS:
-        return frozenset()
-
-    def is_same(text: str) -> bool:
-        return (
-            text.endswith("?")
-            and _share(words, set(terms(text))) >= _MIN_SHARED
-            and read_question(text).kind == kind
-        )
-
     found: set[int] = set()
     for place, one in enumerate(statements):
-        if is_same(one.under):
+        if asks_same(question, one.under):
             found |= _list_below(statements[place:], one.key)
-        elif is_same(one.text):
+        elif asks_same(question, one.text):
             found |= _list_below(statements[place + 1 :], one.key)
     return frozenset(found)
+
+
+def asks_same(question: str, text: str) -> bool:
+    """Return whether a text is the same question, perhaps in other forms of its words.
+
+    >>> asks_same("How long do orders take?", "How long does an order take?")
+    True
+    >>> asks_same("How long do orders take?", "How much does an order take?")
+    False
+    """
+    if not text.endswith("?"):
+        return False
+    words = set(terms(question.lower()))  # "pH" has two parts, "ph" none
+    is_alike = len(words) >= _MIN_WORDS and _share(words, set(terms(text.lower()))) >= _MIN_SHARED
+    return is_alike and read_question(text).kind == read_question(question).kind
 
 
 def _list_below(statements: Sequence[Statement], key: str) -> set[int]:

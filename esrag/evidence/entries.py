@@ -1,13 +1,16 @@
 """Entries: what defines a parameter, a command or a term under exactly its name."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from esrag.evidence import Statement, find_best
 from esrag.text.questions import OPTION, read_question
 
 _ADDED = re.compile(r"\s\([^()]{1,60}\)\s*\Z")  # "size (integer, optional)"
 DEFINED = 0.5  # share of the best fit that a definition has at least, if the question wants one
+_CODES = re.compile(r"\b(?:codes?|errors?|exit|signals?|status)\b", re.IGNORECASE)
+_CODED = re.compile(rf"{_CODES.pattern} (\d{{1,5}})\b", re.IGNORECASE)
+_EXPLAINED = ("definition", "other")  # kinds of questions that a code's meaning answers
 MIN_NAME = 3  # characters
 
 
@@ -21,17 +24,34 @@ def find_entry(question: str, statements: Sequence[Statement]) -> Statement | No
     >>> find_entry("What does wait_s do?", [told]) == told, find_entry("What is wait?", [told])
     (True, None)
     """
-    subject = read_question(question).subject
-    is_option = bool(OPTION.fullmatch(subject))
-    if " " in subject or not (is_option or len(subject) >= MIN_NAME):
-        return None
-    entry = find_best(
-        each
-        for each in statements
-        if (subject in _options(each) if is_option else each.defines and _name(each) == subject)
-    )
+    asked, coded = read_question(question), _CODED.search(question)
+    subject = coded[0] if coded and asked.kind in _EXPLAINED else asked.subject
+    is_entry = _entry_of(subject)
+    entry = find_best(filter(is_entry, statements)) if is_entry else None
     best = find_best(statements)
     return entry if entry and best and entry.fit >= DEFINED * best.fit else None
+
+
+def _entry_of(subject: str) -> Callable[[Statement], bool] | None:
+    """Return what tells the entries of a subject; None for one that has none."""
+    if OPTION.fullmatch(subject):
+        return lambda each: subject in _options(each)
+    if coded := _CODED.fullmatch(subject):
+        return lambda each: each.cells[1:] != () and _is_code(each, coded[1])
+    if " " in subject or len(subject) < MIN_NAME:
+        return None
+    return lambda each: each.defines and _name(each) == subject
+
+
+def _is_code(statement: Statement, number: str) -> bool:
+    """Return whether a row is that of a code: of an error, a status or a signal.
+
+    >>> row = Statement("c1", 0, "Exits: Code: 3, Meaning: It refused.", "| 3 | It refused. |")
+    >>> _is_code(row, "3"), _is_code(row, "4")
+    (True, False)
+    """
+    before, found, _ = statement.text.partition(number)
+    return bool(found and _CODES.search(before)) and _name(statement) == number
 
 
 def _options(statement: Statement) -> list[str]:

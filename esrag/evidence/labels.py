@@ -179,7 +179,9 @@ def find_labels(text: str) -> dict[str, set[str]]:
             and terms(before[0])
         )
         is_next = _BETWEEN.fullmatch(text, before.end(), word.start())
-        if is_label and is_name and is_next and not _is_measured(text, word):
+        # In "Errors: Code: 403", Code is the header of a cell.
+        is_header = text[before.end()] == ":" and text[word.end() : word.end() + 1] == ":"
+        if is_label and is_name and is_next and not (is_header or _is_measured(text, word)):
             stem = terms(before[0])[0]
             if stem not in DATES or not _YEAR.fullmatch(word[0]):  # "May 2021" has many days
                 found[stem].add(word[0])

@@ -48,8 +48,11 @@ _LEADERS = re.compile(r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}[\divxlc]{1,6}\s*(?:$|[A
 _FIELD = re.compile(r"\A[A-Z][\w-]{1,20}: +(?=\S)")  # "Title: A File"
 _WORD = re.compile(r"[^\W\d_]{3}")  # without one it is a listing of bytes, say
 _DATED = re.compile(r"v?\d\S* (?:19|20)\d\d-[01]\d-[0-3]\d")  # the date of a version
-# A setting's value: "max_size=7", "Default: 7"
-_ASSIGNED = re.compile(r"(?:[\w.-]{1,40} ){0,2}[\w.-]{2,60} ?= ?\S{1,60}|Default: +\S{1,60}")
+# A value: "max_size=7", "Default: true", "IP: 10.0.0.1"
+_ASSIGNED = re.compile(
+    r"(?:[\w.-]{1,40} ){0,2}[\w.-]{2,60} ?= ?\S{1,60}|Default: +\S{1,60}"
+    r"|(?!Page|Part|Section|Table|Figure)[A-Za-z][\w.-]{1,40}: [^\s\w]{0,3}(?!\d{4}-)\d\S{0,40}"
+)
 _EMPTY = re.compile(r"\A[A-Z][\w-]{1,20}:\s*\Z")
 _BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
 _NOTES = re.compile(r"\A(?:\[\d{1,3}\])+\s+(?=[A-Z])")  # of the sentence before
@@ -85,6 +88,11 @@ _ASKS_FOR_SOURCES = re.compile(
 _PROMISES = re.compile(
     r"In this \w{1,20},? (?:you|we)(?:['’]ll| will)\b|This \w{1,20} (?:shows|teaches) you\b"
 )
+_OPENS = re.compile(  # a question
+    r"(?:\d{1,3}(?:\.\d{1,3}){0,4}\.? )?(?:I['’]|My\b|Is|Are|Was|Were|Do|Does|Did|Has|Have|Can"
+    r"|Could|May|Must|Should|Shall|Will|Would|In|What|How|Which|Who|Whom|Whose|When|Where|Why)\b"
+)
+_HASHES = re.compile(r"\A#{1,6}\s+")
 _CLOSERS = "\"'”’)"
 # Questions that ask for more than yes or no.
 _ASKS_MORE = re.compile(r"\s*(?:what|how|which|who|whom|whose|when|where|why)\b", re.IGNORECASE)
@@ -150,7 +158,9 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
 
     for item in evidence:
         headings = _read_headings(item.chunk.section)
+        asked = item.chunk.section.rpartition(" > ")[2]
         for line in lines(item.chunk.text):
+            asked = _find_asked(line, asked)
             said, more = _say_whole(line, item.chunk, evidence)
             text = _drop_heading(to_line(said), headings)
             if _can_be_quoted(text) and text not in seen:
@@ -165,11 +175,23 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
                         items=items,
                         more=more,
                         is_headed=line.is_headed,
-                        under=line.under,
+                        under=line.under or asked,
                     )
                 )
 
     return found
+
+
+def _find_asked(line: Line, asked: str) -> str:
+    """Return the question below which a line stands, given that of the line before, or "".
+
+    >>> [_find_asked(Line(text, text), "Is it?") for text in ("It is.", "Who?", "### Is it?")]
+    ['Is it?', 'Who?', 'Is it?']
+    """
+    text = _HASHES.sub("", line.text)
+    if text.endswith("?"):
+        return text if line.text == line.source and _OPENS.match(text) else ""
+    return asked if asked.endswith("?") and not line.under else ""
 
 
 def _say_whole(

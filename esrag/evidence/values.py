@@ -12,25 +12,25 @@ from esrag.text.terms import question_terms, terms
 MAX_LINE = 120  # characters
 MAX_VALUES = 2  # under the same label, as of two models
 NAME_AND_VALUE = 2  # cells
-_LINE = re.compile(
-    r"(?:[^:]{1,80}: )?([^\W_](?:[^:.?!]|\.(?!\s)){0,40}): (?=\D{0,20}\d)\S[^\n]{0,80}"
-)
+_LINE = re.compile(r"(?:[^:]{1,80}: )?([^\W_](?:[^:.?!]|\.(?!\s)){0,40}): (\S[^\n]{0,80})")
 # What a label has behind its name: Noise at 1 m, or the sides that Dimensions has in brackets.
 _ADDED = re.compile(r"(?: ?[(,]| (?:at|in|of) \d).{0,40}\Z")
-_ANY = {*terms("amount figure kind level name number size total type value much many")}
+_ANY = {*terms("address amount figure kind level name number size total type value much many")}
 _JOINED = re.compile(r"[^\W_][-_./][^\W_]")  # a compound, whose parts are asked for too
-_KINDS = ("count", "definition", "other", "time")
+_FIGURE, _NAME = re.compile(r"\D{0,20}\d"), re.compile(r"(?:[A-Z][\w.’'-]{1,30},? ?){2}")
+_VALUES = {"count": _FIGURE, "definition": _FIGURE, "other": _FIGURE, "time": _FIGURE, "who": _NAME}
 
 
 def answer_value(
     question: str, evidence: Sequence[Evidence], statements: Sequence[Statement]
 ) -> Cells:
-    """Return the line with the figure that a question asks for, found by its label.
+    """Return the line with the figure or name that a question asks for, found by its label.
 
     The other words of the question have to be in the line, or in the titles and headings of its
     document: it is about the thing that has the weight. Lines of several documents are no answer.
     """
-    if read_question(question).kind not in _KINDS:
+    has_value = _VALUES.get(read_question(question).kind)
+    if has_value is None:
         return NO_CELLS
     others = find_other_words(question)
     asked = {term for term in question_terms(question) if not _JOINED.search(term)} - _ANY
@@ -38,7 +38,7 @@ def answer_value(
     documents = {item.key: item.chunk.doc_id for item in evidence}
 
     found = dict[tuple[str, str], str]()
-    for each, label in _iter_lines(statements):
+    for each, label in _iter_lines(statements, has_value):
         rest = asked - label - replaced
         held = _names(documents[each.key], evidence) | {*terms(each.text)}
         if label and label <= asked | said and rest and rest <= held:
@@ -47,11 +47,13 @@ def answer_value(
     return Cells((*found,), "named") if is_clear else NO_CELLS
 
 
-def _iter_lines(statements: Sequence[Statement]) -> Iterator[tuple[Statement, set[str]]]:
+def _iter_lines(
+    statements: Sequence[Statement], has_value: re.Pattern[str]
+) -> Iterator[tuple[Statement, set[str]]]:
     """Yield the lines with a label and a value, and the words of the label."""
     for each in statements:
         found = _LINE.fullmatch(each.text) if len(each.text) <= MAX_LINE else None
-        if found and len(each.cells) <= NAME_AND_VALUE:
+        if found and len(each.cells) <= NAME_AND_VALUE and has_value.match(found[2]):
             yield each, {*terms(_ADDED.sub("", found[1]))} - _ANY
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from esrag.citations import REFUSAL
 from esrag.evidence import NEAR, Statement
 from esrag.evidence.algorithms import sentences
+from esrag.evidence.asked import asks_same
 from esrag.evidence.counts import find_default, is_bare_default
 from esrag.evidence.entries import DEFINED, find_entry
 from esrag.evidence.tables import drop_lead
@@ -129,7 +130,7 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
     if compared := compare(question, ranked)[:max_sentences]:
         return sorted(compared, key=lambda each: each.order)
     best, *others = chosen = _choose_near(question, ranked, found)[:max_sentences]
-    later = others if stands_alone(best) else []
+    later = others if stands_alone(best) and not asks_same(question, best.under) else []
     return sorted(chosen, key=lambda each: (each.key != best.key, each in later, each.order))
 
 
@@ -173,6 +174,8 @@ def _choose_near(
         return [counted]
     chosen = [best]
     near = [] if defined else [each for each in ranked[1:] if _is_near(each, best)]
+    if asks_same(question, best.under):
+        near = [each for each in near if each.under == best.under]
     named = compounds(question) & set(terms(best.text))
     near = [each for each in near if named.issubset(terms(each.text))]
     near = [each for each in near if stands_alone(each) or goes_on(each, best)]

@@ -218,6 +218,7 @@ _OTHER_WORDS = tuple(
         ("wrote|written", "author"),
         ("authors?", "wrote written"),
         ("looks? after|takes? care of", "maintained maintains maintainer"),
+        ("owns?|owned by", "owner"),
         ("creators?|inventors?", "created invented designed developed"),
         ("founders?", "founded started"),
         ("came up with|invent(?:s|ed)?|devised?|conceived", "designed invented created developed"),

@@ -25,6 +25,7 @@ def best(question, *texts):
     [
         ("How long do orders take?", "Six weeks, because each piece is fired twice."),
         ("Can I return mugs?", "Send it back in its box."),
+        ("can i return a MUG", "Send it back in its box."),
     ],
 )
 def test_what_stands_below_the_question_answers_it(question, answer):

@@ -11,6 +11,8 @@ STATED = [
     Statement("c1", 2, "-Q : Say nothing.", fit=0.7),
     Statement("c1", 3, "Keep the lamps apart.", fit=0.6, under="--split[=COUNT]\t\tin parts"),
     Statement("c1", 4, "How long to wait.", fit=0.7, under="wait_s", defines=True),
+    Statement("c1", 6, "Exits: Code: 3, Meaning: It refused.", "| 3 | It refused. |", 0.6),
+    Statement("c1", 7, "Exits: Code: 4, Meaning: It is 3.", "| 4 | It is 3. |", 0.6),
     Statement("c1", 5, "--old: No longer used.", fit=0.1),
 ]
 
@@ -24,6 +26,9 @@ STATED = [
         ("lamp --split", 3),
         ("What is the --split option?", 3),
         ("What does wait_s do?", 4),
+        ("What does exit code 3 mean?", 6),
+        ("error 4 of lamp", 7),
+        ("What is status 5?", None),
         ("lamp --old", None),
         ("lamp --new", None),
         ("What does split do?", None),

@@ -11,7 +11,7 @@ PUMP = (
     "Weight | 2.3 kg\nNoise at 1 m | 48 dB\nConnected load (max.) | 1,900 W\n\n"
     "The pump is new. It is green: see figure 2."
 )
-WASHER = "Depth: 60 cm\nWeight: 38 kg\n\nIts door bears 6 kg."
+WASHER = "Depth: 60 cm\nOwner: Ada Park, in room 3\nWeight: 38 kg\n\nIts door bears 6 kg."
 
 
 def find(question, **texts):
@@ -47,6 +47,7 @@ def find(question, **texts):
         ("What connected load does the pump have?", "Connected load (max.): 1,900 W"),
         ("washer weight", "Weight: 38 kg"),
         ("How deep is the washer?", "Depth: 60 cm"),
+        ("Who owns the washer?", "Owner: Ada Park, in room 3"),
     ],
 )
 def test_a_property_of_what_a_document_is_about(question, line):

@@ -492,6 +492,18 @@ def test_what_the_best_sentence_promises_is_told(first, then, is_told):
     assert (quote("Which modes does a lamp have?", *found) == f"{then} [c1]") is is_told
 
 
+def test_replies_to_the_question_are_told_in_their_order():
+    """Without those to another question."""
+    asked = "How do I store a wick?"
+    found = (
+        Statement("c1", 0, "Dry, in a box of tin.", fit=0.8, under=asked),
+        Statement("c1", 1, "A wet wick may lie in the sun.", fit=0.84, under=asked),
+        Statement("c1", 2, "With a knife of iron.", fit=0.82, under="How do I cut a wick?"),
+    )
+    said = "Dry, in a box of tin. [c1] A wet wick may lie in the sun. [c1]"
+    assert quote("how do i store wicks", *found) == said
+
+
 def test_a_list_below_a_term_is_what_it_means():
     """Though it also has a question, and its items are statements too."""
     text = (
