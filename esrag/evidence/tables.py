@@ -8,6 +8,7 @@ from esrag.text import NAMED_ROW
 from esrag.text.captions import MAX_TITLE, is_title, read_caption, to_title
 
 RULE = re.compile(r"[\s|:+=-]+")  # the line between a table's header and rows
+_NO_NAMES = re.compile(r"\|[\s|]*")  # a header whose cells are empty
 CAPTION = re.compile(r"(?:Table|Tab\.)\s+[\w.-]+")
 
 _FIGURE_CELL = re.compile(r"\W{0,3}\d[\d.,\s]*\W{0,3}")
@@ -63,6 +64,9 @@ class TableReader:
         span = self._text[start:end]
         if RULE.fullmatch(span):
             self._header = None if self._is_apart(start) else self._header
+            if _NO_NAMES.fullmatch(span):
+                self._start(read_caption(self._recent))
+                self._header, self._recent = (), []
             self._end = end
             return
 

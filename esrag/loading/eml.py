@@ -18,6 +18,7 @@ _SURE = re.compile(
 )
 _FROM = re.compile(rb"^from:", re.IGNORECASE | re.MULTILINE)
 _FIRST = re.compile(rb"(?:From [^\n]*\r?\n)?[A-Za-z][A-Za-z0-9-]*:")
+_QUOTED = re.compile(r"^(?:>[ \t]?)+", re.MULTILINE)  # before the lines of an earlier message
 _HEAD = 16_384  # bytes in which the headers that tell stand
 # What the standard library's parser raises for headers and bodies that break the rules.
 _BROKEN = (MessageError, LookupError, ValueError, AttributeError, TypeError, AssertionError)
@@ -73,7 +74,7 @@ def _write_body(layout: Layout, message: EmailMessage, *, keep_hidden: bool) -> 
             if tree is not None:
                 html.write_page(layout, tree, keep_hidden=keep_hidden)
         elif data:
-            layout.add(decode(data, _charset(part)))
+            layout.add(_QUOTED.sub("", decode(data, _charset(part))))
     except ParsingError as error:
         yield Skipped("body", str(error))
 

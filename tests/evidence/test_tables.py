@@ -45,6 +45,7 @@ BARRED = "| Part | Sizes |\n| --- | --- |\n| Seat | 3<br>4 |\n| Back | |"
             ["Rounds: Lock A | 4 | 10", "Rounds: Lock B | 6 | 12"],
         ),
         ("It is red.\n\nA | B\nc | d", ["A: c, B: d"]),
+        ("It is red.\n\n| | |\n|-|-|\n| Host | kiel |\n| Port | 22 |", ["Host: kiel", "Port: 22"]),
         ("| A | B |\n| - | - |\n| c | d\n| e | f |", ["A: c, B: d", "A: e, B: f"]),
         ("- first item\n\nA | B\nc | d", ["A: c, B: d"]),
     ],

@@ -503,6 +503,14 @@ def test_mail_has_headers_body_and_named_attachments(load, samples):
     assert skipped == (Skipped("attachment menu.pdf", "attachments are not read"),)
 
 
+def test_lines_of_an_earlier_message_are_read_without_their_marks(load):
+    """A sentence goes on over them."""
+    quoted = "> I can't switch\n> the alarms off.\n> > Why?\n"
+    head = "From: a@example.com\nSubject: Alarms\n"
+    (document,), _ = load("a.eml", f"{head}\nSee below.\n\n{quoted}")
+    assert document.text.endswith("See below.\n\nI can't switch\nthe alarms off.\nWhy?")
+
+
 @pytest.mark.parametrize(
     "headers",
     [
