@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any
 
-MAX_PATHS = 5_000  # that are looked at, of a page
+MAX_PATHS, MAX_STROKES = 5_000, 20_000  # that are looked at, of a page
 MAX_SEGMENTS = 400  # of a path; longer ones are pictures
 MAX_RULES = 600  # of a page, with the pieces of each one joined
 MIN_RULES, MAX_SIDE = 3, 60  # of a grid, in either direction: two rows and two columns
@@ -31,6 +31,8 @@ class Grid:
 
     def find(self, x: float, y: float) -> Place | None:
         """Return the first place of the cell at a point; None beside the table."""
+        if not (self.xs[0] < x < self.xs[-1] and self.ys[-1] < y < self.ys[0]):
+            return None
         row = bisect(self.ys, -y, key=lambda each: -each) - 1
         return self.cells.get((row, bisect(self.xs, x) - 1))
 
@@ -60,11 +62,15 @@ def _boxes(page: Any) -> Iterator[Box]:
     import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
     paths = page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_PATH], max_depth=1)
+    room = MAX_STROKES
     for path in islice(paths, MAX_PATHS):
         left, bottom, right, top = path.get_bounds()
         if min(right - left, top - bottom) < THICK:
             yield left, bottom, right, top
-        elif pdfium.FPDFPath_CountSegments(path.raw) <= MAX_SEGMENTS and _is_stroked(path):
+            continue
+        count = pdfium.FPDFPath_CountSegments(path.raw)
+        if count <= min(MAX_SEGMENTS, room) and _is_stroked(path):
+            room -= count
             yield from _strokes(path)
 
 
