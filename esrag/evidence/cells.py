@@ -308,9 +308,14 @@ def _iter_rows(question: str, text: str) -> Iterator[tuple[str, Row, bool]]:
         places[names] += 1
         is_quarter = "quarter" in names[0].casefold() and places[names] == quarter
         given = find_years("\n".join((row.above, row.cells[0][1], *names)))
-        is_other = gives_other_dates(question, line.text)
+        is_other = gives_other_dates(question, "\n".join(_date_cells(row)))
         if not is_other and (not years or not given or years & given):
             yield to_line(line.text), row, is_quarter
+
+
+def _date_cells(row: Row) -> list[str]:
+    """Return the cells that are nothing but a date."""
+    return [cell for _, cell in row.cells if not without_dates(cell).strip() and list_dates(cell)]
 
 
 def _candidates(
@@ -324,7 +329,7 @@ def _candidates(
     for text, row, is_quarter in _iter_rows(question, item.chunk.text):
         name = row.cells[0][1]
         asked = words | (_terms(name) if is_quarter else set())
-        if dated := [cell for _, cell in row.cells if dates.intersection(list_dates(cell))]:
+        if dated := [cell for cell in _date_cells(row) if dates.intersection(list_dates(cell))]:
             asked = _terms(bare) | _terms(" ".join(dated))
         other = _without_label(asked, row)
         columns, shared = _columns(other, row.cells[1:], sides)

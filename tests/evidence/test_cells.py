@@ -88,6 +88,8 @@ def answer(question, text):
         (WEATHER, "How much rain fell on 18 January 2012?", ["date: 2012/01/18, rain: 19.8"]),
         (WEATHER, "wind on Jan 18, 2013", ["date: 2013/01/18, wind: 1.9"]),
         (WEATHER, "How much rain fell on 18 January 2014?", []),
+        # The date of a question may be a period's end, and that in a label another's.
+        (OPTIONS, "What was the share-based compensation in the year ended December 31, 2021?", []),
         (
             SIZES,
             "How long is the ciphertext of ML-KEM-768?",
