@@ -63,8 +63,9 @@ class TableReader:
         """Yield the row of a span of cells with bars, with its text; nothing for a header."""
         span = self._text[start:end]
         if RULE.fullmatch(span):
-            self._header = None if self._is_apart(start) else self._header
-            if _NO_NAMES.fullmatch(span):
+            if self._is_apart(start):
+                self._header = None
+            if self._header is None and _NO_NAMES.fullmatch(span):
                 self._start(read_caption(self._recent))
                 self._header, self._recent = (), []
             self._end = end

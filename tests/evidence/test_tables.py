@@ -48,6 +48,7 @@ BARRED = "| Part | Sizes |\n| --- | --- |\n| Seat | 3<br>4 |\n| Back | |"
         ("It is red.\n\n| | |\n|-|-|\n| Host | kiel |\n| Port | 22 |", ["Host: kiel", "Port: 22"]),
         ("| A | B |\n| - | - |\n| c | d\n| e | f |", ["A: c, B: d", "A: e, B: f"]),
         ("- first item\n\nA | B\nc | d", ["A: c, B: d"]),
+        ("| A | B |\n|-|-|\n| c | d |\n| | |\n| e | f |", ["A: c, B: d", "A: e, B: f"]),
     ],
 )
 def test_rows_can_be_read_without_their_table(text, expected):
