@@ -14,7 +14,7 @@ from esrag.evidence.named_rows import find_unnamed, is_asked_for
 from esrag.evidence.statements import lines, to_line
 from esrag.evidence.tables import NONE, Row, is_figure
 from esrag.records import Evidence
-from esrag.text.dates import gives_other_dates, list_dates, without_dates
+from esrag.text.dates import list_dates, list_only_dates, without_dates
 from esrag.text.figures import header_units, is_unit, to_figures
 from esrag.text.lists import MAX_CHARACTERS
 from esrag.text.questions import find_other_words, read_sides
@@ -297,7 +297,7 @@ def _iter_rows(question: str, text: str) -> Iterator[tuple[str, Row, bool]]:
     Rows of other years or dates than the question's are left out. The row of the third quarter is
     the third one below "Quarter ended", whatever its date.
     """
-    quarter, years = _quarter(question), find_years(question)
+    quarter, years, dates = _quarter(question), find_years(question), {*list_dates(question)}
     places = Counter[tuple[str, ...]]()
 
     for line in lines(text):
@@ -308,14 +308,10 @@ def _iter_rows(question: str, text: str) -> Iterator[tuple[str, Row, bool]]:
         places[names] += 1
         is_quarter = "quarter" in names[0].casefold() and places[names] == quarter
         given = find_years("\n".join((row.above, row.cells[0][1], *names)))
-        is_other = gives_other_dates(question, "\n".join(_date_cells(row)))
+        days = {day for _, cell in row.cells for day in list_only_dates(cell)} if dates else None
+        is_other = days and dates.isdisjoint(days)
         if not is_other and (not years or not given or years & given):
             yield to_line(line.text), row, is_quarter
-
-
-def _date_cells(row: Row) -> list[str]:
-    """Return the cells that are nothing but a date."""
-    return [cell for _, cell in row.cells if not without_dates(cell).strip() and list_dates(cell)]
 
 
 def _candidates(
@@ -329,7 +325,8 @@ def _candidates(
     for text, row, is_quarter in _iter_rows(question, item.chunk.text):
         name = row.cells[0][1]
         asked = words | (_terms(name) if is_quarter else set())
-        if dated := [cell for cell in _date_cells(row) if dates.intersection(list_dates(cell))]:
+        cells = [cell for _, cell in row.cells] if dates else []
+        if dated := [cell for cell in cells if dates.intersection(list_only_dates(cell))]:
             asked = _terms(bare) | _terms(" ".join(dated))
         other = _without_label(asked, row)
         columns, shared = _columns(other, row.cells[1:], sides)

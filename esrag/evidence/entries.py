@@ -37,7 +37,7 @@ def _entry_of(subject: str) -> Callable[[Statement], bool] | None:
     if OPTION.fullmatch(subject):
         return lambda each: subject in _options(each)
     if coded := _CODED.fullmatch(subject):
-        return lambda each: each.cells[1:] != () and _is_code(each, coded[1])
+        return lambda each: _is_code(each, coded[1])
     if " " in subject or len(subject) < MIN_NAME:
         return None
     return lambda each: each.defines and _name(each) == subject
@@ -51,7 +51,8 @@ def _is_code(statement: Statement, number: str) -> bool:
     (True, False)
     """
     before, found, _ = statement.text.partition(number)
-    return bool(found and _CODES.search(before)) and _name(statement) == number
+    is_row = len(statement.cells) > 1
+    return bool(is_row and found and _CODES.search(before)) and _name(statement) == number
 
 
 def _options(statement: Statement) -> list[str]:

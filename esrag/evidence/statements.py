@@ -92,7 +92,6 @@ _OPENS = re.compile(  # a question
     r"(?:\d{1,3}(?:\.\d{1,3}){0,4}\.? )?(?:I['’]|My\b|Is|Are|Was|Were|Do|Does|Did|Has|Have|Can"
     r"|Could|May|Must|Should|Shall|Will|Would|In|What|How|Which|Who|Whom|Whose|When|Where|Why)\b"
 )
-_HASHES = re.compile(r"\A#{1,6}\s+")
 _CLOSERS = "\"'”’)"
 # Questions that ask for more than yes or no.
 _ASKS_MORE = re.compile(r"\s*(?:what|how|which|who|whom|whose|when|where|why)\b", re.IGNORECASE)
@@ -188,8 +187,8 @@ def _find_asked(line: Line, asked: str) -> str:
     >>> [_find_asked(Line(text, text), "Is it?") for text in ("It is.", "Who?", "### Is it?")]
     ['Is it?', 'Who?', 'Is it?']
     """
-    text = _HASHES.sub("", line.text)
-    if text.endswith("?"):
+    if line.text.endswith("?"):
+        text = read_heading(line.text) or line.text
         return text if line.text == line.source and _OPENS.match(text) else ""
     return asked if asked.endswith("?") and not line.under else ""
 

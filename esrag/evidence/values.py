@@ -40,8 +40,9 @@ def answer_value(
     found = dict[tuple[str, str], str]()
     for each, label in _iter_lines(statements, has_value):
         rest = asked - label - replaced
-        held = _names(documents[each.key], evidence) | {*terms(each.text)}
-        if label and label <= asked | said and rest and rest <= held:
+        if not (label and label <= asked | said and rest):
+            continue
+        if rest <= _names(documents[each.key], evidence) | {*terms(each.text)}:
             found[each.key, each.text] = documents[each.key]
     is_clear = len({*found.values()}) == 1 and len(found) <= MAX_VALUES
     return Cells((*found,), "named") if is_clear else NO_CELLS

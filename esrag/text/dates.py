@@ -18,6 +18,7 @@ _FORMS = (
     re.compile(rf"(?<!\w){_MONTH}\.? {_DAY},? {_YEAR}", re.IGNORECASE),
 )
 
+_SHORT = [name[:3].lower() for name in MONTHS]
 _TOKENS = (
     *("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "{0.day}.{0.month}.%Y"),
     *("%d/%m/%Y", "%m/%d/%Y", "{0.month}/{0.day}/%Y"),
@@ -42,6 +43,15 @@ def without_dates(text: str) -> str:
     for written, _ in _iter_dates(text):
         text = text.replace(written, " ")
     return text
+
+
+def list_only_dates(text: str) -> list[date]:
+    """Return the dates of a text that has nothing else; none of any other.
+
+    >>> [len(list_only_dates(text)) for text in ("2024/03/04", "Rain on 4 March 2024", "")]
+    [1, 0, 0]
+    """
+    return [] if without_dates(text).strip() else list_dates(text)
 
 
 def gives_other_dates(asked: str, text: str) -> bool:
@@ -69,8 +79,7 @@ def _iter_dates(text: str) -> Iterator[tuple[str, date]]:
     found = (match for pattern in _FORMS for match in pattern.finditer(text))
     for match in sorted(found, key=lambda each: each.start()):
         month = match["month"].lower()
-        names = [name[:3].lower() for name in MONTHS]
-        number = int(month) if month.isdecimal() else names.index(month[:3]) + 1
+        number = int(month) if month.isdecimal() else _SHORT.index(month[:3]) + 1
         try:
             yield match[0], date(int(match["year"]), number, int(match["day"]))
         except ValueError:

@@ -1,11 +1,13 @@
 """The line that has the figure that a question asks for, by its label."""
 
+from dataclasses import replace
+
 import pytest
 
 from esrag.evidence.cells import NO_CELLS
 from esrag.evidence.statements import statements
 from esrag.evidence.values import answer_value
-from esrag.records import Chunk, Evidence
+from esrag.verifying.drafts import to_evidence
 
 PUMP = (
     "Weight | 2.3 kg\nNoise at 1 m | 48 dB\nConnected load (max.) | 1,900 W\n\n"
@@ -16,23 +18,10 @@ WASHER = "Depth: 60 cm\nOwner: Ada Park, in room 3\nWeight: 38 kg\n\nIts door be
 
 def find(question, **texts):
     """What answers, among passages of documents with these names."""
+    given = to_evidence([{"text": text, "section": "Technical data"} for text in texts.values()])
     evidence = tuple(
-        Evidence(
-            f"c{n}",
-            Chunk(
-                chunk_id=f"{name}::p0001::c000",
-                doc_id=f"manuals/{name}.pdf",
-                ordinal=0,
-                start=0,
-                end=len(text),
-                start_page=1,
-                end_page=1,
-                text=text,
-                section="Technical data",
-            ),
-            1 / n,
-        )
-        for n, (name, text) in enumerate(texts.items(), 1)
+        replace(item, chunk=replace(item.chunk, doc_id=f"manuals/{name}.pdf"))
+        for name, item in zip(texts, given, strict=True)
     )
     return answer_value(question, evidence, statements(question, evidence))
 
