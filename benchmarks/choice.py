@@ -27,9 +27,9 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from answers import is_gold, lines
+from answers import is_even, is_gold, lines
 from scipy.optimize import minimize, minimize_scalar
-from sentences import is_even, is_held_out, is_quoted
+from sentences import is_held_out, is_quoted
 from texts import as_file
 
 from esrag.context import Context

@@ -28,9 +28,9 @@ import numpy as np
 import numpy.typing as npt
 import onnxruntime
 import torch
-from answers import lines
+from answers import is_even, lines
 from safetensors.numpy import save_file
-from sentences import is_even, read_qed, read_selqa, read_shifts
+from sentences import read_qed, read_selqa, read_shifts
 from texts import as_file
 from transformers import BertModel
 
@@ -182,13 +182,19 @@ class Student(torch.nn.Module):
         states = self.bert(input_ids=ids, token_type_ids=types, attention_mask=mask)
         return SCALE * self.classifier(states.pooler_output).float()
 
+    def parts(self) -> list[dict]:
+        """Return what is trained: the layers and the head."""
+        head = [*self.bert.pooler.parameters(), *self.classifier.parameters()]
+        body = [each for layer in self.bert.encoder.layer[1:] for each in layer.parameters()]
+        return [{"params": body}, {"params": head}]
+
 
 def train(student: Student, tasks: Sequence[Task], epochs: int, rates: Rates = RATES) -> None:
     """Teach the student all tasks at once; `rates` are those of its layers and its head."""
     torch.manual_seed(1)
     shuffle = random.Random(1)  # noqa: S311 -- an order
     steps = [step for _ in range(epochs) for step in _draw(tasks, shuffle)]
-    optimiser = torch.optim.AdamW(_parameters(student), weight_decay=0.01)
+    optimiser = torch.optim.AdamW(student.parts(), weight_decay=0.01)
     student.train()
 
     for n, (loss, groups) in enumerate(steps):
@@ -232,12 +238,6 @@ def write(student: Student) -> None:
     save_file(tensors, WEIGHTS_FILE)
 
 
-def _parameters(student: Student) -> list[dict]:
-    head = [*student.bert.pooler.parameters(), *student.classifier.parameters()]
-    body = [each for layer in student.bert.encoder.layer[1:] for each in layer.parameters()]
-    return [{"params": body}, {"params": head}]
-
-
 def _groups(folder: Path, names: Iterable[str]) -> Iterator[Group]:
     rows = (row for name in names for row in lines(folder / f"{name}.jsonl"))
     return to_groups(
@@ -260,15 +260,16 @@ def to_groups(
 
 def score(student: Student, groups: Sequence[Group], output: int = ANSWERS) -> list[torch.Tensor]:
     """Return the scores of each group's pairs."""
-    ids = _pad([row for group in groups for row in group.ids])
-    types = _pad([row for group in groups for row in group.types])
-    mask = _pad([np.ones_like(row) for group in groups for row in group.ids])
+    ids = pad([row for group in groups for row in group.ids])
+    types = pad([row for group in groups for row in group.types])
+    mask = pad([np.ones_like(row) for group in groups for row in group.ids])
     with torch.autocast(DEVICE, dtype=torch.bfloat16):
         scores = student(ids, types, mask)[:, output]
     return [*scores.split([len(group.ids) for group in groups])]
 
 
-def _pad(rows: Sequence[Numbers]) -> torch.Tensor:
+def pad(rows: Sequence[Numbers]) -> torch.Tensor:
+    """Return rows of one length, with zeros at their ends."""
     padded = np.zeros((len(rows), max(map(len, rows))), np.int64)
     for place, row in zip(padded, rows, strict=True):
         place[: len(row)] = row

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from answers import lines
+from answers import is_even, lines
 
 from esrag.evidence.fits import MAX_HEADING
 from esrag.text import sentence_spans
@@ -60,7 +60,7 @@ def iter_rows(data: Path) -> Iterator[Row]:
     for name in SHIFTS:
         for article in read_shifts(data, name):
             yield from _rows_of_article(article, sample)
-    for article in _read_squad(data):
+    for article in read_squad(data):
         yield from _rows_of_article(article, sample)
     yield from _rows_of_qed(data, sample)
     yield from _rows_of_selqa(data, sample)
@@ -110,14 +110,14 @@ def on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _read_squad(data: Path) -> Iterator[Article]:
-    """Yield the articles of SQuAD that may be trained with."""
+def read_squad(data: Path, *, fitted: bool = True) -> Iterator[Article]:
+    """Yield the articles of SQuAD that may be trained with, or those for reporting."""
     folder = data / "squad-v2-dev"
     passages = {row["_id"]: row for row in lines(folder / "corpus.jsonl")}
     questions = {row["_id"]: row["text"] for row in lines(folder / "queries.jsonl")}
     articles = defaultdict(lambda: defaultdict(list))
     for row in lines(folder / "answers.jsonl"):
-        if not row.get("doc") or not is_even(row["doc"]):
+        if not row.get("doc") or is_even(row["doc"]) != fitted:
             continue
         passage = passages[row["doc"]]
         # The set does not say where an answer starts, so it has to occur only once.
@@ -207,11 +207,6 @@ def is_quoted(text: str, doc_id: str, row: dict) -> bool:
 def is_held_out(source: str, one_in: int = ONE_IN) -> bool:
     """Return whether what is written about a document is for reporting: one of so many are."""
     return zlib.crc32(source.encode()) % one_in == 0
-
-
-def is_even(doc: str) -> bool:
-    """Return whether the questions about an article of SQuAD may be fitted."""
-    return zlib.crc32(doc.rsplit("-", 1)[0].encode()) % 2 == 0
 
 
 def _rows_of_selqa(data: Path, sample: random.Random) -> Iterator[Row]:
