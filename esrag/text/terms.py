@@ -76,7 +76,12 @@ def terms(text: str) -> list[str]:
     >>> terms("ML-KEM.KeyGen, C++ and 1,184")
     ['ml-kem.keygen', 'ml', 'kem', 'keygen', 'key', 'gen', 'c++', 'c', '1184', '1', '184']
     """
-    return list(chain.from_iterable(map(_terms_of, _pieces(text))))
+    return [*_terms(text)]
+
+
+@lru_cache(maxsize=4096)  # an answer asks three times for those of the same text
+def _terms(text: str) -> tuple[str, ...]:
+    return tuple(chain.from_iterable(map(_terms_of, _pieces(text))))
 
 
 def question_terms(question: str) -> list[str]:
