@@ -112,6 +112,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         has_steps=bool(algorithm),
         echo=measure_echo(question, best, evidence),
         has_entry=has_entry,
+        located=best.located if best else None,
     )
     sureness = confidence(signals) if _ASKS.search(question) else 0.0
     clock.lap("evidence")

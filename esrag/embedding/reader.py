@@ -3,8 +3,12 @@
 It is a cross-encoder on the default encoder's words and lowest layer, with layers and a head for
 both scores in reader.safetensors: 9 MB, in int8 with a scale for each row. benchmarks/reader.py
 trains it, and benchmarks/quotes.py further.
+
+It also reads whole passages, with the same layers and what locator.safetensors adds to each matrix,
+and finds the sentences there that answer: benchmarks/locator.py trains that.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,11 +20,17 @@ import numpy.typing as npt
 from esrag.embedding import Embedder, EmbedderOptions
 from esrag.embedding.checkpoint import Tensors, Weights
 from esrag.embedding.model_files import find_record
-from esrag.embedding.onnx import OnnxClassifier, OnnxEmbedder
+from esrag.embedding.onnx import OnnxClassifier, OnnxEmbedder, OnnxTagger, Tagged
 
 WEIGHTS_FILE = Path(__file__).with_name("reader.safetensors")
+LOCATOR_FILE = Path(__file__).with_name("locator.safetensors")
 MAX_TOKENS = 128  # of question and statement together
+MAX_LOCATING_TOKENS = 192  # of question and passage together
 MAX_ENTAILING_TOKENS = 384  # of sentence and passage together
+EVIDENCE, NOTHING = 0, 1  # the tags of a token
+
+Scores = npt.NDArray[np.float64]
+Passage = tuple[str, Sequence[str]]  # what stands above it, and its sentences
 
 
 class Reader:
@@ -29,7 +39,7 @@ class Reader:
     def __init__(self, options: EmbedderOptions) -> None:
         self._options = options
 
-    def __call__(self, question: str, statements: Sequence[str]) -> npt.NDArray[np.float64]:
+    def __call__(self, question: str, statements: Sequence[str]) -> Scores:
         """Return how well each statement answers the question, shape (len(statements),).
 
         Scores lie between about -11 and 7; from 0 a statement is more likely than not an answer.
@@ -39,7 +49,7 @@ class Reader:
         pairs = [(question, statement) for statement in statements]
         return self._classifier.logits(pairs, MAX_TOKENS)[:, 0].astype(np.float64)
 
-    def entail(self, sentence: str, passages: Sequence[str]) -> npt.NDArray[np.float64]:
+    def entail(self, sentence: str, passages: Sequence[str]) -> Scores:
         """Return the logarithm of the odds that each passage supports the sentence.
 
         The shape is (len(passages),). Raises: ModelError, as when called.
@@ -47,9 +57,41 @@ class Reader:
         pairs = [(sentence, passage) for passage in passages]
         return self._classifier.logits(pairs, MAX_ENTAILING_TOKENS)[:, 1].astype(np.float64)
 
+    def locate(self, question: str, passages: Sequence[Passage]) -> list[Scores]:
+        """Return for each passage how surely each of its sentences answers the question.
+
+        That is the logarithm of the odds that the answer is there, and not nowhere in the passage;
+        NaN for a sentence beyond what is read. Raises: ModelError, as when called.
+        """
+        pairs = [(question, " ".join([heading, *said])) for heading, said in passages]
+        tagged = self._tagger.tags(pairs, MAX_LOCATING_TOKENS)
+        return [_locate(*each) for each in zip(passages, tagged, strict=True)]
+
+    @cached_property
+    def _tagger(self) -> OnnxTagger:
+        return OnnxTagger(self._options, open_weights=open_locator)
+
     @cached_property
     def _classifier(self) -> OnnxClassifier:
         return OnnxClassifier(self._options, open_weights=open_weights)
+
+
+def _locate(passage: Passage, tagged: Tagged) -> Scores:
+    """Return the scores of a passage's sentences.
+
+    A sentence has the logarithm of the mean odds of its tokens.
+    """
+    heading, said = passage
+    starts, ends = np.array(tagged.offsets, np.int64).reshape(-1, 2).T
+    evidence = tagged.rows[:, EVIDENCE].astype(np.float64) - float(tagged.first[NOTHING])
+
+    scores, start = np.full(len(said), np.nan), len(heading) + 1
+    for number, text in enumerate(said):
+        inside = evidence[(starts >= start) & (ends <= start + len(text))]
+        if len(inside):
+            scores[number] = np.logaddexp.reduce(inside) - math.log(len(inside))
+        start += len(text) + 1
+    return scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +114,33 @@ class _Overlaid:
         return len(self.own[name]) if name in self.own else self.others.length(name)
 
 
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """Tensors over others, and what is added to matrices of these.
+
+    That is a product of two narrow matrices, under the name and ".left" and ".right": Hu et al.,
+    LoRA, ICLR 2022.
+    """
+
+    own: Mapping[str, npt.NDArray[np.generic]]
+    others: Tensors
+
+    def rows(self, name: str, *shape: int) -> npt.NDArray[np.float32]:
+        """Return a tensor as float32. Raises: ModelError for one that neither has."""
+        if name in self.own:
+            return self.own[name].astype(np.float32)
+        rows, left = self.others.rows(name, *shape), self.own.get(f"{name}.left")
+        if left is None:
+            return rows
+        right = self.own[f"{name}.right"].astype(np.float32)
+        moved: npt.NDArray[np.float32] = rows + left.astype(np.float32) @ right
+        return moved
+
+    def length(self, name: str) -> int:
+        """Return the size of a tensor's first axis. Raises: ModelError for a missing one."""
+        return len(self.own[name]) if name in self.own else self.others.length(name)
+
+
 def open_reader(embedder: Embedder | None, options: EmbedderOptions) -> Reader | None:
     """Return the reader, or None for another encoder than the default one: it shares its words."""
     if not isinstance(embedder, OnnxEmbedder) or find_record(options.model) is None:
@@ -84,3 +153,10 @@ def open_weights(folder: Path) -> Tensors:
     from safetensors.numpy import load_file
 
     return _Overlaid(load_file(WEIGHTS_FILE), Weights(folder))
+
+
+def open_locator(folder: Path) -> Tensors:
+    """Return the tensors of what reads passages; those that it shares are the reader's."""
+    from safetensors.numpy import load_file
+
+    return _Moved(load_file(LOCATOR_FILE), open_weights(folder))

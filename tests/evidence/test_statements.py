@@ -5,9 +5,10 @@ from itertools import zip_longest
 
 import numpy as np
 
-from esrag.evidence.fits import READ
+from esrag.evidence.fits import LOCATED, READ, WINDOW
 from esrag.evidence.statements import statements
 from esrag.records import Chunk, Evidence
+from esrag.verifying.drafts import to_evidence
 
 QUESTION = "How long is the cable of the green kettle?"
 FITTING = [f"The cable of the green kettle number {n} is {n} cm long." for n in range(6)]
@@ -49,6 +50,13 @@ class Reader:
         self.given += texts
         return np.array([8.0 if self.word in text else -8.0 for text in texts])
 
+    def locate(self, question, passages):
+        """Finds the word in its place, too."""
+        self.located = passages
+        return [
+            np.array([4.0 if self.word in one else -4.0 for one in said]) for _, said in passages
+        ]
+
 
 def test_the_reader_gets_the_best_statements_and_moves_their_fits():
     """What it finds is the best; what it did not read fits no better than the worst that it did."""
@@ -58,20 +66,45 @@ def test_the_reader_gets_the_best_statements_and_moves_their_fits():
     assert len(read.given) == READ
     assert max(found, key=lambda one: one.fit).text == FITTING[4]
     assert {one.reading for one in found} == {8.0, -8.0, None}
+    assert {one.located for one in found} == {4.0, -4.0, None}
     worst = min(one.fit for one in found if one.reading is not None)
     assert all(one.fit <= worst for one in found if one.reading is None)
+
+
+def test_what_stands_around_the_best_statement_of_a_passage_is_read_with_it():
+    """As many passages as are read, and no more of each than fits."""
+    said = [f"The kettle number {n} has a cable of {n} metres." for n in range(40)]
+    others = [f"Toasters were sold in shop {n} without a cable." for n in range(4)]
+    passages = [" ".join(said), *others]
+    read = Reader("number 20 ")
+    found = statements(QUESTION, to_evidence(passages), read)
+
+    assert len(read.located) == LOCATED
+    located = [texts for _, texts in read.located]
+    assert WINDOW / 2 < max(sum(map(len, texts)) for texts in located) <= WINDOW
+    assert sum(one.located is not None for one in found) == sum(map(len, located))
+
+
+def test_rows_and_lists_are_as_likely_as_the_best_sentence_of_their_passage():
+    """What reads passages was taught with sentences, and makes less of a row than it is worth."""
+    table = "| kettle | cable of the kettle |\n| --- | --- |\n| green | 2 metres |"
+    text = f"Every kettle has a cable that is long. Toasters were sold in shops only.\n\n{table}"
+    found = statements(QUESTION, to_evidence([text]), Reader("that is long"))
+    assert [one.located for one in found] == [4.0, -4.0, 4.0]
 
 
 def test_the_reader_also_reads_for_the_core_of_a_question():
     """The better of both scores counts."""
     asked = []
 
-    def read(question, texts):
-        asked.append(question)
-        return np.array([1.0 if question == QUESTION else -2.0] * len(texts))
+    class Read(Reader):
+        def __call__(self, question, texts):
+            asked.append(question)
+            return np.array([1.0 if question == QUESTION else -2.0] * len(texts))
 
-    found = statements(f"In the shop, {QUESTION[0].lower()}{QUESTION[1:]}", evidence(FITTING), read)
-    assert asked == [f"In the shop, {QUESTION[0].lower()}{QUESTION[1:]}", QUESTION]
+    wider = f"In the shop, {QUESTION[0].lower()}{QUESTION[1:]}"
+    found = statements(wider, evidence(FITTING), Read("cable"))
+    assert asked == [wider, QUESTION]
     assert {one.reading for one in found} == {1.0}
 
 
