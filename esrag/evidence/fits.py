@@ -5,7 +5,7 @@ the weights. A reader then reads the best ones together with the question, and t
 around the best of the best passages.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -123,36 +123,49 @@ def _read_best(stated: Stated, fits: Scores, read: Read, defines: npt.NDArray[np
 def _locate(stated: Stated, fits: Scores, read: Read) -> Scores:
     """Return how surely statements answer where they stand, and NaN for those that are not read.
 
-    The best passages are read, each around the statement that fits best.
+    The best passages are read, each around the statement that fits best. Their rows and lists are
+    taken to be as sure as the best sentence of the same passage: the reader was taught with
+    sentences, and makes less of others than they are worth.
     """
     chunks = {item.key: item.chunk for item in stated.evidence}
-    windows = [*_find_windows(stated.statements, fits)]
-    passages = []
-    for window in windows:
-        said = [stated.statements[place] for place in window]
-        passages.append((put_headings("", chunks[said[0].key]), [one.text for one in said]))
-
+    passages = _find_passages(stated.statements, fits)
+    windows = [_find_window(stated.statements, places, fits) for places in passages]
+    texts = [
+        (
+            put_headings("", chunks[stated.statements[window[0]].key]),
+            [stated.statements[place].text for place in window],
+        )
+        for window in windows
+    ]
     located = np.full(len(fits), np.nan)
-    for window, scores in zip(windows, read.locate(stated.question, passages), strict=True):
-        said = [stated.statements[place] for place in window]
-        wide = [n for n, one in enumerate(said) if one.items or len(one.cells) > 1]
-        # It was taught with sentences, and makes less of rows and lists than they are worth.
-        scores[wide] = max(scores[~np.isnan(scores)], default=np.nan)
+    found = read.locate(stated.question, texts)
+    for places, window, scores in zip(passages, windows, found, strict=True):
         located[window] = scores
+        wide = [place for place in places if _is_wide(stated.statements[place])]
+        located[wide] = max(scores[~np.isnan(scores)], default=np.nan)
     return located.round(4)
 
 
-def _find_windows(statements: Sequence[Statement], fits: Scores) -> Iterator[list[int]]:
-    """Yield the places of the statements of each of the best passages, as many as are read."""
+def _is_wide(statement: Statement) -> bool:
+    """Return whether a statement is a list or a row."""
+    return statement.items > 0 or len(statement.cells) > 1
+
+
+def _find_passages(statements: Sequence[Statement], fits: Scores) -> list[list[int]]:
+    """Return the places of the statements of the best passages, as many as are read."""
     passages: dict[str, list[int]] = {}
     for place, statement in enumerate(statements):
         passages.setdefault(statement.key, []).append(place)
+    return sorted(passages.values(), key=lambda places: -fits[places].max())[:LOCATED]
 
-    ranked = sorted(passages.values(), key=lambda places: -fits[places].max())
-    for places in ranked[:LOCATED]:
-        sizes = [len(statements[place].text) for place in places]
-        start, end = find_around(sizes, int(fits[places].argmax()))
-        yield places[start:end]
+
+def _find_window(
+    statements: Sequence[Statement], places: Sequence[int], fits: Scores
+) -> Sequence[int]:
+    """Return the places around the best statement of a passage."""
+    sizes = [len(statements[place].text) for place in places]
+    start, end = find_around(sizes, int(fits[places].argmax()))
+    return places[start:end]
 
 
 def find_around(sizes: Sequence[int], best: int, room: int = WINDOW) -> tuple[int, int]:

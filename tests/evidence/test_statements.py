@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 import numpy as np
+import pytest
 
 from esrag.evidence.fits import LOCATED, READ, WINDOW
 from esrag.evidence.statements import statements
@@ -85,9 +86,15 @@ def test_what_stands_around_the_best_statement_of_a_passage_is_read_with_it():
     assert sum(one.located is not None for one in found) == sum(map(len, located))
 
 
-def test_rows_and_lists_are_as_likely_as_the_best_sentence_of_their_passage():
-    """What reads passages was taught with sentences, and makes less of a row than it is worth."""
-    table = "| kettle | cable of the kettle |\n| --- | --- |\n| green | 2 metres |"
+@pytest.mark.parametrize(
+    "value", ["2 metres", "2 metres, as told by " + "one more seller, " * 30], ids=["short", "long"]
+)
+def test_rows_and_lists_are_as_likely_as_the_best_sentence_of_their_passage(value):
+    """What reads passages was taught with sentences, and makes less of a row than it is worth.
+
+    So is a row that does not fit beside the best sentence.
+    """
+    table = f"| kettle | cable of the kettle |\n| --- | --- |\n| green | {value} |"
     text = f"Every kettle has a cable that is long. Toasters were sold in shops only.\n\n{table}"
     found = statements(QUESTION, to_evidence([text]), Reader("that is long"))
     assert [one.located for one in found] == [4.0, -4.0, 4.0]
