@@ -59,6 +59,7 @@ _CASE_CHANGE = re.compile("(?<=[a-z])(?=[A-Z])")
 _POSSESSIVE = re.compile("'[sS]$")
 _YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w-]|[.,]\d)")
 MAX_TOKEN = 64  # characters
+MAX_KEPT = 2_000  # characters of a text whose terms are kept: a whole document would fill memory
 _PLURAL = re.compile("(?<=[A-Z0-9])s$")  # of an abbreviation
 _JOINTS = str.maketrans("", "", "-.'")
 # Letters and digits of formulas, because users do not type 𝑘 or ℎ. Other signs stay.
@@ -76,12 +77,16 @@ def terms(text: str) -> list[str]:
     >>> terms("ML-KEM.KeyGen, C++ and 1,184")
     ['ml-kem.keygen', 'ml', 'kem', 'keygen', 'key', 'gen', 'c++', 'c', '1184', '1', '184']
     """
-    return [*_terms(text)]
+    return [*(_keep_terms(text) if len(text) <= MAX_KEPT else _find_terms(text))]
 
 
 @lru_cache(maxsize=4096)  # an answer asks three times for those of the same text
-def _terms(text: str) -> tuple[str, ...]:
-    return tuple(chain.from_iterable(map(_terms_of, _pieces(text))))
+def _keep_terms(text: str) -> tuple[str, ...]:
+    return tuple(_find_terms(text))
+
+
+def _find_terms(text: str) -> Iterator[str]:
+    return chain.from_iterable(map(_terms_of, _pieces(text)))
 
 
 def question_terms(question: str) -> list[str]:
