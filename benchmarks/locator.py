@@ -25,8 +25,7 @@ esrag/embedding/locator.safetensors.
 
 import argparse
 import random
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,13 +38,14 @@ from safetensors.numpy import save_file
 from sentences import (
     SHIFTS,
     Article,
+    find_nearest,
+    is_quoted,
     is_same,
     on_one_line,
     read_qed,
     read_selqa,
     read_shifts,
     read_squad,
-    words,
 )
 from transformers import BertModel
 
@@ -56,12 +56,13 @@ from esrag.embedding.reader import (
     LOCATOR_FILE,
     MAX_LOCATING_TOKENS,
     NOTHING,
+    find_tokens,
+    join_passage,
     open_weights,
 )
 from esrag.embedding.windows import open_tokenizer
-from esrag.evidence import Statement
-from esrag.evidence.fits import find_around, put_headings
-from esrag.gathering import select
+from esrag.evidence.fits import find_around, put_headings, rank_passages
+from esrag.gathering import Gathered, select
 from esrag.ingesting import Silent
 from esrag.jobs.request import IngestRequest
 from esrag.jobs.work import Work
@@ -69,7 +70,6 @@ from esrag.pipeline import ingest
 from esrag.retrieval import retrieve
 from esrag.settings.layers import resolve
 from esrag.text import sentence_spans
-from esrag.text.terms import STOP_WORDS
 
 FROM_SHIFTS = 7_000  # passages of SQuADShifts, of 42,000
 COMPARED = 8  # passages of an article, of which the one with most words of the question is shown
@@ -78,7 +78,6 @@ READ = 3  # passages that are found for a question of an exam and shown
 SIZES = (400, 500, 600, 800)  # characters of what is shown of a passage that was found
 AT_ONCE, RATES, FURTHER_RATES = 24, (1.5e-4, 6e-4), (1e-4, 3e-4)
 REPORTED = 300  # questions of a set at most
-_WORD = re.compile(r"\w+")
 RANK = 64  # of what is added to a matrix
 
 
@@ -190,19 +189,14 @@ def to_examples(told: Sequence[Told]) -> Iterator[Example]:
     tokenizer = open_tokenizer(locate(PINNED[0].name, offline=True).path / "tokenizer.json")
     tokenizer.enable_truncation(MAX_LOCATING_TOKENS)
     for one in told:
-        pair = tokenizer.encode(one.question, " ".join([one.heading, *one.sentences]))
+        passage = one.heading, one.sentences
+        pair = tokenizer.encode(one.question, join_passage(passage))
         second = [n for n, text in enumerate(pair.sequence_ids) if text == 1]
-        spans, start = [], len(one.heading) + 1
-        for text in one.sentences:
-            end = start + len(text)
-            inside = [
-                n for n in second if start <= pair.offsets[n][0] and pair.offsets[n][1] <= end
-            ]
-            if inside:
-                spans.append((inside[0], inside[-1] + 1))
-            start = end + 1
-        right = [n for n in one.right if n < len(spans)]
-        if spans and (right or not one.right):
+        tokens = find_tokens(passage, [pair.offsets[n] for n in second])
+        places = [n for n, inside in enumerate(tokens) if len(inside)]
+        right = [n for n, place in enumerate(places) if place in one.right]
+        if places and (right or not one.right):
+            spans = [(second[tokens[n][0]], second[tokens[n][-1]] + 1) for n in places]
             ids, types = np.array(pair.ids, np.int32), np.array(pair.type_ids, np.int32)
             yield Example(ids, types, spans, right)
 
@@ -235,7 +229,8 @@ def _read_article(article: Article, sample: random.Random) -> Iterator[Told]:
                 continue
             yield Told(asked.text, f"{title}:", _split(paragraph.text), right)
             if right and others and sample.random() < 0.5:
-                other = _find_near(asked.text, sample.sample(others, min(COMPARED, len(others))))
+                compared = sample.sample(others, min(COMPARED, len(others)))
+                (other,) = find_nearest(asked.text, compared, 1, sample)
                 yield Told(asked.text, f"{title}:", _split(other), ())
 
 
@@ -262,12 +257,6 @@ def _read_selqa(data: Path) -> Iterator[Told]:
             yield Told(row["question"], heading, row["candidates"], sorted(row["answers"]))
 
 
-def _find_near(question: str, texts: Sequence[str]) -> str:
-    """Return the text that has most words of the question."""
-    asked = words(question) - STOP_WORDS
-    return max(texts, key=lambda text: len(asked & words(text)))
-
-
 def _split(text: str) -> list[str]:
     return [on_one_line(text[start:end]) for start, end in sentence_spans(text)]
 
@@ -290,10 +279,12 @@ def find_public(data: Path, cases: Path, sample: random.Random) -> Iterator[Told
         sample.shuffle(questions)
         for row in questions[:most]:
             answer = answers[row["_id"]]
-            found = [*_find(row["text"], context, lambda one, a=answer: _has(one, a), sample)]
-            right = [one for one in found if one.right]
-            yield from right[:1]
-            yield from [one for one in found if not one.right][: 1 if right else 2]
+            found = _ask(row["text"], context)
+            right = [answer["answerable"] and is_gold(one.text, answer) for one in found.statements]
+            told = [*_show(row["text"], found, right, sample)]
+            answering = [one for one in told if one.right]
+            yield from answering[:1]
+            yield from [one for one in told if not one.right][: 1 if answering else 2]
 
 
 def is_fitted(answer: dict) -> bool:
@@ -305,28 +296,18 @@ def find_examined(exam: Path, cases: Path, sample: random.Random) -> Iterator[To
     """Yield passages that are found for the questions of an exam, each in two sizes."""
     context = _open([exam / "docs"], cases / exam.name)
     for row in lines(exam / "questions.jsonl"):
-        quotes = [quote for quote in (row.get("quote") or "").split(" … ") if quote]
-        if row["kind"] == "meta" or (row["answerable"] and not quotes):
+        if row["kind"] == "meta" or (row["answerable"] and not row.get("quote")):
             continue
+        found = _ask(row["question"], context)
+        chunks = {item.key: item.chunk for item in found.evidence}
+        right = [
+            row["answerable"] and is_quoted(one.text, chunks[one.key].doc_id, row)
+            for one in found.statements
+        ]
         for _ in range(2):
-            found = [*_find(row["question"], context, lambda one, q=quotes: _says(one, q), sample)]
-            if any(one.right for one in found) or not row["answerable"]:
-                yield from found[:READ]
-
-
-def _has(statement: Statement, answer: dict) -> bool:
-    return answer["answerable"] and is_gold(statement.text, answer)
-
-
-def _says(statement: Statement, quotes: Sequence[str]) -> bool:
-    """Return whether a statement holds a quote, or is a part of one."""
-    said = " ".join(_list_words(statement.text))
-    wanted = [" ".join(_list_words(quote)) for quote in quotes]
-    return any(each in said or (said in each and " " in said) for each in wanted if each)
-
-
-def _list_words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
+            told = [*_show(row["question"], found, right, sample)]
+            if any(one.right for one in told) or not row["answerable"]:
+                yield from told[:READ]
 
 
 def _open(paths: Sequence[Path], folder: Path) -> Context:
@@ -337,31 +318,31 @@ def _open(paths: Sequence[Path], folder: Path) -> Context:
     return work.context
 
 
-def _find(
-    question: str, context: Context, is_right: Callable[[Statement], bool], sample: random.Random
+def _ask(question: str, context: Context) -> Gathered:
+    return select(question, question, retrieve(question, context), context)
+
+
+def _show(
+    question: str, found: Gathered, right: Sequence[bool], sample: random.Random
 ) -> Iterator[Told]:
     """Yield what is found for a question: of each passage what is around its best statement.
 
     Of a passage that answers it is mostly what is around a statement that does.
     """
-    found = select(question, question, retrieve(question, context), context)
-    passages: dict[str, list[Statement]] = {}
-    for statement in found.statements:
-        passages.setdefault(statement.key, []).append(statement)
+    fits = np.array([one.fit for one in found.statements])
     chunks = {item.key: item.chunk for item in found.evidence}
-
-    ranked = sorted(passages.values(), key=lambda said: -max(one.fit for one in said))
-    for said in ranked:
-        right = [n for n, one in enumerate(said) if is_right(one)]
-        best = max(range(len(said)), key=lambda n: said[n].fit)
-        if right and sample.random() < 0.7:
-            best = sample.choice(right)
+    for places in rank_passages(found.statements, fits):
+        said = [found.statements[place] for place in places]
+        answering = [n for n, place in enumerate(places) if right[place]]
+        best = int(fits[places].argmax())
+        if answering and sample.random() < 0.7:
+            best = sample.choice(answering)
         start, end = find_around([len(one.text) for one in said], best, sample.choice(SIZES))
         yield Told(
             question,
             put_headings("", chunks[said[0].key]),
             [one.text for one in said[start:end]],
-            [n - start for n in right if start <= n < end],
+            [n - start for n in answering if start <= n < end],
         )
 
 

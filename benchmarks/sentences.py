@@ -143,8 +143,8 @@ def _rows_of_article(article: Article, sample: random.Random) -> Iterator[Row]:
                 continue
             own = [sentence for sentence in _split(paragraph.text) if sentence not in right]
             wrong = [
-                *_nearest(asked.text, own, NEAR, sample),
-                *_nearest(asked.text, others, FAR, sample),
+                *find_nearest(asked.text, own, NEAR, sample),
+                *find_nearest(asked.text, others, FAR, sample),
             ]
             texts = {text: float(text in right) for text in [*right[:RIGHT], *wrong]}
             told = [(_with_title(title, text), value) for text, value in texts.items()]
@@ -176,8 +176,8 @@ def _rows_of_qed(data: Path, sample: random.Random) -> Iterator[Row]:
         right = [text for text in own if is_same(text, answer["gold_sentence"])]
         wrong = [text for text in own if text not in right]
         others = [text for text, doc in homes.items() if doc != answer["doc"]]
-        near = _nearest(question["text"], wrong, NEAR, sample)
-        far = _nearest(question["text"], others, FAR_IN_QED, sample)
+        near = find_nearest(question["text"], wrong, NEAR, sample)
+        far = find_nearest(question["text"], others, FAR_IN_QED, sample)
         told = [
             *((_with_title(titles[answer["doc"]], text), 1.0) for text in right[:RIGHT]),
             *((_with_title(titles[answer["doc"]], text), 0.0) for text in near),
@@ -213,7 +213,7 @@ def _rows_of_selqa(data: Path, sample: random.Random) -> Iterator[Row]:
     for row in read_selqa(data):
         right = [row["candidates"][n] for n in sorted(row["answers"])]
         others = [text for n, text in enumerate(row["candidates"]) if n not in row["answers"]]
-        wrong = _nearest(row["question"], others, NEAR_IN_SELQA, sample)
+        wrong = find_nearest(row["question"], others, NEAR_IN_SELQA, sample)
         title = f"{row['article']}: {row['section']}"
         told = [
             *((_with_title(title, text), 1.0) for text in right[:RIGHT]),
@@ -233,7 +233,7 @@ def _with_title(title: str, text: str) -> str:
     return f"{title[:MAX_HEADING]}: {text}" if title else text
 
 
-def _nearest(
+def find_nearest(
     question: str, texts: Sequence[str], count: int, sample: random.Random
 ) -> Sequence[str]:
     """Return the texts that share most words with the question, in random order if equally many."""

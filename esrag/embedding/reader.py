@@ -63,7 +63,7 @@ class Reader:
         That is the logarithm of the odds that the answer is there, and not nowhere in the passage;
         NaN for a sentence beyond what is read. Raises: ModelError, as when called.
         """
-        pairs = [(question, " ".join([heading, *said])) for heading, said in passages]
+        pairs = [(question, join_passage(passage)) for passage in passages]
         tagged = self._tagger.tags(pairs, MAX_LOCATING_TOKENS)
         return [_locate(*each) for each in zip(passages, tagged, strict=True)]
 
@@ -76,50 +76,45 @@ class Reader:
         return OnnxClassifier(self._options, open_weights=open_weights)
 
 
+def join_passage(passage: Passage) -> str:
+    """Return the text of a passage that is read: what stands above it, then its sentences."""
+    heading, said = passage
+    return " ".join([heading, *said])
+
+
+def find_tokens(passage: Passage, offsets: Sequence[tuple[int, int]]) -> list[npt.NDArray[np.intp]]:
+    """Return for each sentence of a passage which tokens of its text are the sentence's.
+
+    `offsets` says where each token stands; a sentence that was cut off has none.
+    """
+    heading, said = passage
+    starts, ends = np.array(offsets, np.int64).reshape(-1, 2).T
+    found, start = [], len(heading) + 1
+    for text in said:
+        found.append(np.flatnonzero((starts >= start) & (ends <= start + len(text))))
+        start += len(text) + 1
+    return found
+
+
 def _locate(passage: Passage, tagged: Tagged) -> Scores:
     """Return the scores of a passage's sentences.
 
     A sentence has the logarithm of the mean odds of its tokens.
     """
-    heading, said = passage
-    starts, ends = np.array(tagged.offsets, np.int64).reshape(-1, 2).T
     evidence = tagged.rows[:, EVIDENCE].astype(np.float64) - float(tagged.first[NOTHING])
-
-    scores, start = np.full(len(said), np.nan), len(heading) + 1
-    for number, text in enumerate(said):
-        inside = evidence[(starts >= start) & (ends <= start + len(text))]
+    scores = np.full(len(passage[1]), np.nan)
+    for number, inside in enumerate(find_tokens(passage, tagged.offsets)):
         if len(inside):
-            scores[number] = np.logaddexp.reduce(inside) - math.log(len(inside))
-        start += len(text) + 1
+            scores[number] = np.logaddexp.reduce(evidence[inside]) - math.log(len(inside))
     return scores
 
 
 @dataclass(frozen=True, slots=True)
 class _Overlaid:
-    """Tensors over others: rows in int8 have a scale each, under their name and ".scale"."""
+    """Tensors over others, or what is added to matrices of these.
 
-    own: Mapping[str, npt.NDArray[np.generic]]
-    others: Tensors
-
-    def rows(self, name: str, *shape: int) -> npt.NDArray[np.float32]:
-        """Return a tensor as float32. Raises: ModelError for one that neither has."""
-        if name not in self.own:
-            return self.others.rows(name, *shape)
-        rows = self.own[name].astype(np.float32)
-        scale = self.own.get(f"{name}.scale")
-        return rows if scale is None else rows * scale.astype(np.float32)[:, None]
-
-    def length(self, name: str) -> int:
-        """Return the size of a tensor's first axis. Raises: ModelError for a missing one."""
-        return len(self.own[name]) if name in self.own else self.others.length(name)
-
-
-@dataclass(frozen=True, slots=True)
-class _Moved:
-    """Tensors over others, and what is added to matrices of these.
-
-    That is a product of two narrow matrices, under the name and ".left" and ".right": Hu et al.,
-    LoRA, ICLR 2022.
+    Rows in int8 have a scale each, under their name and ".scale". What is added is a product of two
+    narrow matrices, under the name and ".left" and ".right": Hu et al., LoRA, ICLR 2022.
     """
 
     own: Mapping[str, npt.NDArray[np.generic]]
@@ -128,17 +123,18 @@ class _Moved:
     def rows(self, name: str, *shape: int) -> npt.NDArray[np.float32]:
         """Return a tensor as float32. Raises: ModelError for one that neither has."""
         if name in self.own:
-            return self.own[name].astype(np.float32)
-        rows, left = self.others.rows(name, *shape), self.own.get(f"{name}.left")
-        if left is None:
-            return rows
-        right = self.own[f"{name}.right"].astype(np.float32)
-        moved: npt.NDArray[np.float32] = rows + left.astype(np.float32) @ right
-        return moved
+            rows, scale = self._read(name), f"{name}.scale"
+            return rows * self._read(scale)[:, None] if scale in self.own else rows
+
+        rows, left = self.others.rows(name, *shape), f"{name}.left"
+        return rows + self._read(left) @ self._read(f"{name}.right") if left in self.own else rows
 
     def length(self, name: str) -> int:
         """Return the size of a tensor's first axis. Raises: ModelError for a missing one."""
         return len(self.own[name]) if name in self.own else self.others.length(name)
+
+    def _read(self, name: str) -> npt.NDArray[np.float32]:
+        return self.own[name].astype(np.float32)
 
 
 def open_reader(embedder: Embedder | None, options: EmbedderOptions) -> Reader | None:
@@ -159,4 +155,4 @@ def open_locator(folder: Path) -> Tensors:
     """Return the tensors of what reads passages; those that it shares are the reader's."""
     from safetensors.numpy import load_file
 
-    return _Moved(load_file(LOCATOR_FILE), open_weights(folder))
+    return _Overlaid(load_file(LOCATOR_FILE), open_weights(folder))

@@ -128,7 +128,7 @@ def _locate(stated: Stated, fits: Scores, read: Read) -> Scores:
     sentences, and makes less of others than they are worth.
     """
     chunks = {item.key: item.chunk for item in stated.evidence}
-    passages = _find_passages(stated.statements, fits)
+    passages = rank_passages(stated.statements, fits)[:LOCATED]
     windows = [_find_window(stated.statements, places, fits) for places in passages]
     texts = [
         (
@@ -151,12 +151,12 @@ def _is_wide(statement: Statement) -> bool:
     return statement.items > 0 or len(statement.cells) > 1
 
 
-def _find_passages(statements: Sequence[Statement], fits: Scores) -> list[list[int]]:
-    """Return the places of the statements of the best passages, as many as are read."""
+def rank_passages(statements: Sequence[Statement], fits: Scores) -> list[list[int]]:
+    """Return the places of each passage's statements, that with the best statement first."""
     passages: dict[str, list[int]] = {}
     for place, statement in enumerate(statements):
         passages.setdefault(statement.key, []).append(place)
-    return sorted(passages.values(), key=lambda places: -fits[places].max())[:LOCATED]
+    return sorted(passages.values(), key=lambda places: -fits[places].max())
 
 
 def _find_window(
