@@ -269,7 +269,7 @@ def find_public(data: Path, cases: Path, sample: random.Random) -> Iterator[Told
     asked = {row["_id"] for row in read_qed(data)}
     for name, most in FOUND.items():
         folder = data / name
-        context = _open([folder / "corpus.jsonl"], cases / name)
+        context = open_index([folder / "corpus.jsonl"], cases / name)
         answers = {row["_id"]: row for row in lines(folder / "answers.jsonl")}
         questions = [
             row
@@ -279,7 +279,7 @@ def find_public(data: Path, cases: Path, sample: random.Random) -> Iterator[Told
         sample.shuffle(questions)
         for row in questions[:most]:
             answer = answers[row["_id"]]
-            found = _ask(row["text"], context)
+            found = ask(row["text"], context)
             right = [answer["answerable"] and is_gold(one.text, answer) for one in found.statements]
             told = [*_show(row["text"], found, right, sample)]
             answering = [one for one in told if one.right]
@@ -294,11 +294,11 @@ def is_fitted(answer: dict) -> bool:
 
 def find_examined(exam: Path, cases: Path, sample: random.Random) -> Iterator[Told]:
     """Yield passages that are found for the questions of an exam, each in two sizes."""
-    context = _open([exam / "docs"], cases / exam.name)
+    context = open_index([exam / "docs"], cases / exam.name)
     for row in lines(exam / "questions.jsonl"):
         if row["kind"] == "meta" or (row["answerable"] and not row.get("quote")):
             continue
-        found = _ask(row["question"], context)
+        found = ask(row["question"], context)
         chunks = {item.key: item.chunk for item in found.evidence}
         right = [
             row["answerable"] and is_quoted(one.text, chunks[one.key].doc_id, row)
@@ -310,7 +310,7 @@ def find_examined(exam: Path, cases: Path, sample: random.Random) -> Iterator[To
                 yield from told[:READ]
 
 
-def _open(paths: Sequence[Path], folder: Path) -> Context:
+def open_index(paths: Sequence[Path], folder: Path) -> Context:
     """Return a collection that is asked without refusals; it is ingested unless it is there."""
     flags = {"engine.url": str(folder), "answer.refusal": 0}
     work = Work(resolve(flags, environ={}).settings)
@@ -318,7 +318,8 @@ def _open(paths: Sequence[Path], folder: Path) -> Context:
     return work.context
 
 
-def _ask(question: str, context: Context) -> Gathered:
+def ask(question: str, context: Context) -> Gathered:
+    """Return what is found for a question."""
     return select(question, question, retrieve(question, context), context)
 
 
@@ -399,26 +400,31 @@ def _predict(
 
 
 def write(locator: Locator) -> None:
-    """Write the head, and what was added to the reader's layers: of matrices, RANK parts of it."""
-    weights = open_weights(locate(PINNED[0].name, offline=True).path)
-    tensors = {
+    """Write the head, and what was added to the reader's layers."""
+    head = {
         f"tagger.{name}": SCALE * values.numpy(force=True)
         for name, values in locator.tagger.state_dict().items()
     }
-    for name, values in locator.bert.state_dict().items():
+    save_file({**head, **take_added(locator.bert)}, LOCATOR_FILE)
+
+
+def take_added(bert: BertModel) -> dict[str, npt.NDArray[np.generic]]:
+    """Return what changed in the reader's layers: of matrices, RANK parts of what was added."""
+    weights = open_weights(locate(PINNED[0].name, offline=True).path)
+    tensors = {}
+    for name, values in bert.state_dict().items():
         rows = values.numpy(force=True)
-        if not name.startswith("encoder.") or name.startswith("encoder.layer.0."):
+        added = rows - weights.rows(name, *rows.shape)
+        if not added.any():
             continue
         if rows.ndim == 1:
             tensors[name] = rows
             continue
-        left, sizes, right = np.linalg.svd(
-            rows - weights.rows(name, *rows.shape), full_matrices=False
-        )
+        left, sizes, right = np.linalg.svd(added, full_matrices=False)
         shares = np.sqrt(sizes[:RANK])
         tensors[f"{name}.left"] = (left[:, :RANK] * shares).astype(np.float16)
         tensors[f"{name}.right"] = (shares[:, None] * right[:RANK]).astype(np.float16)
-    save_file(tensors, LOCATOR_FILE)
+    return tensors
 
 
 if __name__ == "__main__":

@@ -177,11 +177,11 @@ def _task_of_questions(rows: Sequence[dict], data: Path) -> Task:
 
     def draw(sample: random.Random) -> list[Group]:
         return [
-            *(_choose(group, sample) for group in own),
+            *(choose(group, sample) for group in own),
             *sample.sample(public, int(PUBLIC * len(public))),
         ]
 
-    return Task(draw, QUESTIONS_AT_ONCE, _answer)
+    return Task(draw, QUESTIONS_AT_ONCE, answer)
 
 
 def _task_of_drafts(drafts: Sequence[entailing.Draft], passages: Sequence[Chunk]) -> Task:
@@ -194,7 +194,7 @@ def _to_row(row: dict) -> tuple[str, list[str], list[float]]:
     return row["question"], row["texts"], [float(value) for value in row["right"]]
 
 
-def _choose(group: Group, sample: random.Random) -> Group:
+def choose(group: Group, sample: random.Random) -> Group:
     """Return a question with right statements, the best wrong ones, and a few others."""
     right = [n for n, value in enumerate(group.scores) if value]
     wrong = [n for n, value in enumerate(group.scores) if not value]
@@ -208,7 +208,7 @@ def _choose(group: Group, sample: random.Random) -> Group:
     )
 
 
-def _answer(student: Student, groups: Sequence[Group]) -> torch.Tensor:
+def answer(student: Student, groups: Sequence[Group]) -> torch.Tensor:
     """Return the loss of questions, as rows of statements that are filled up to the longest."""
     scores = pad_sequence(score(student, groups), batch_first=True, padding_value=NONE)
     told = [torch.tensor(group.scores, device=DEVICE) for group in groups]

@@ -23,7 +23,6 @@ from esrag.evidence.confidence import Signals, confidence
 from esrag.evidence.counts import find_default, lacks_asked_number
 from esrag.evidence.entries import find_entry
 from esrag.evidence.first_cells import answer_first_cells, with_tables
-from esrag.evidence.fits import measure_echo
 from esrag.evidence.imprint import answer_author, answer_date
 from esrag.evidence.open_lists import with_open_lists
 from esrag.evidence.quantities import gives_other_kind, lacks_asked_unit
@@ -110,9 +109,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         cell=cells.way,
         reading=best.reading if best else None,
         has_steps=bool(algorithm),
-        echo=measure_echo(question, best, evidence),
         has_entry=has_entry,
-        located=best.located if best else None,
     )
     sureness = confidence(signals) if _ASKS.search(question) else 0.0
     clock.lap("evidence")

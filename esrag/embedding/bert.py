@@ -25,6 +25,7 @@ Floats = npt.NDArray[np.float32]
 
 TOKEN_IDS, TOKEN_TYPES = "input_ids", "token_type_ids"
 SENTENCE, TOKENS, LOGITS = "sentence_embedding", "token_embeddings", "logits"
+WORDS = "embeddings.word_embeddings.weight"  # the tensor of a BERT folder
 TAGS = "tags"
 
 # The largest weight that is multiplied. Processors without VNNI add two products in 16 bits, and
@@ -185,9 +186,7 @@ class _Bert:
 
     def _word_rows(self) -> str:
         config = self.checkpoint.config
-        table = self.weights.rows(
-            "embeddings.word_embeddings.weight", config.vocab_size, config.hidden_size
-        )
+        table = self.weights.rows(WORDS, config.vocab_size, config.hidden_size)
         if self.precision == "fp32":
             return self.graph.add("Gather", self.graph.add_constant("words", table), TOKEN_IDS)
 

@@ -2,7 +2,8 @@
 
 It is a cross-encoder on the default encoder's words and lowest layer, with layers and a head for
 both scores in reader.safetensors: 9 MB, in int8 with a scale for each row. benchmarks/reader.py
-trains it, and benchmarks/quotes.py further.
+trains it, and benchmarks/quotes.py further. For answers, answers.safetensors adds to each matrix
+what it learnt from questions in everyday words: benchmarks/exams.py trains that.
 
 It also reads whole passages, with the same layers and what locator.safetensors adds to each matrix,
 and finds the sentences there that answer: benchmarks/locator.py trains that.
@@ -20,9 +21,11 @@ import numpy.typing as npt
 from esrag.embedding import Embedder, EmbedderOptions
 from esrag.embedding.checkpoint import Tensors, Weights
 from esrag.embedding.model_files import find_record
+from esrag.embedding.nearness import WordNearness
 from esrag.embedding.onnx import OnnxClassifier, OnnxEmbedder, OnnxTagger, Tagged
 
 WEIGHTS_FILE = Path(__file__).with_name("reader.safetensors")
+ANSWERS_FILE = Path(__file__).with_name("answers.safetensors")
 LOCATOR_FILE = Path(__file__).with_name("locator.safetensors")
 MAX_TOKENS = 128  # of question and statement together
 MAX_LOCATING_TOKENS = 192  # of question and passage together
@@ -47,7 +50,14 @@ class Reader:
         Raises: ModelError for an encoder that is missing or has other weights than the pinned ones.
         """
         pairs = [(question, statement) for statement in statements]
-        return self._classifier.logits(pairs, MAX_TOKENS)[:, 0].astype(np.float64)
+        return self._answers.logits(pairs, MAX_TOKENS)[:, 0].astype(np.float64)
+
+    def compare(self, question: str, statements: Sequence[str]) -> Scores:
+        """Return how near each statement's words come to the question's, 0..1, without reading.
+
+        The shape is (len(statements),). Raises: ModelError, as when called.
+        """
+        return self._words.compare(question, statements)
 
     def entail(self, sentence: str, passages: Sequence[str]) -> Scores:
         """Return the logarithm of the odds that each passage supports the sentence.
@@ -55,7 +65,7 @@ class Reader:
         The shape is (len(passages),). Raises: ModelError, as when called.
         """
         pairs = [(sentence, passage) for passage in passages]
-        return self._classifier.logits(pairs, MAX_ENTAILING_TOKENS)[:, 1].astype(np.float64)
+        return self._support.logits(pairs, MAX_ENTAILING_TOKENS)[:, 1].astype(np.float64)
 
     def locate(self, question: str, passages: Sequence[Passage]) -> list[Scores]:
         """Return for each passage how surely each of its sentences answers the question.
@@ -68,11 +78,19 @@ class Reader:
         return [_locate(*each) for each in zip(passages, tagged, strict=True)]
 
     @cached_property
+    def _words(self) -> WordNearness:
+        return WordNearness(self._options)
+
+    @cached_property
     def _tagger(self) -> OnnxTagger:
         return OnnxTagger(self._options, open_weights=open_locator)
 
     @cached_property
-    def _classifier(self) -> OnnxClassifier:
+    def _answers(self) -> OnnxClassifier:
+        return OnnxClassifier(self._options, open_weights=open_answers)
+
+    @cached_property
+    def _support(self) -> OnnxClassifier:
         return OnnxClassifier(self._options, open_weights=open_weights)
 
 
@@ -149,6 +167,13 @@ def open_weights(folder: Path) -> Tensors:
     from safetensors.numpy import load_file
 
     return _Overlaid(load_file(WEIGHTS_FILE), Weights(folder))
+
+
+def open_answers(folder: Path) -> Tensors:
+    """Return the tensors of what scores answers; those that it shares are the reader's."""
+    from safetensors.numpy import load_file
+
+    return _Overlaid(load_file(ANSWERS_FILE), open_weights(folder))
 
 
 def open_locator(folder: Path) -> Tensors:

@@ -6,7 +6,13 @@ from safetensors.numpy import load_file
 
 from esrag.embedding import EmbedderOptions
 from esrag.embedding.opening import open_embedder
-from esrag.embedding.reader import LOCATOR_FILE, WEIGHTS_FILE, Reader, open_reader
+from esrag.embedding.reader import (
+    ANSWERS_FILE,
+    LOCATOR_FILE,
+    WEIGHTS_FILE,
+    Reader,
+    open_reader,
+)
 from esrag.jobs.work import Work
 from esrag.settings.layers import resolve
 from esrag.verifying.drafts import to_evidence
@@ -141,12 +147,29 @@ def test_any_passage_can_be_read(reader, question, passage):
     assert reader.locate(question, []) == []
 
 
-def test_what_reads_passages_is_small():
-    """It holds what is added to the reader's layers above the first, and its head."""
-    tensors = load_file(LOCATOR_FILE)
-    assert LOCATOR_FILE.stat().st_size < 5_000_000
+@pytest.mark.parametrize(
+    ("file", "head", "labels"),
+    [(LOCATOR_FILE, "tagger.weight", 2), (ANSWERS_FILE, "classifier.weight", 1)],
+)
+def test_what_is_added_is_small(file, head, labels):
+    """It is added to the reader's layers above the first, and has a head of its own."""
+    tensors = load_file(file)
+    assert file.stat().st_size < 5_000_000
     assert not [name for name in tensors if name.startswith(("embeddings", "encoder.layer.0."))]
-    assert tensors["tagger.weight"].shape == (2, 384)
+    assert tensors[head].shape == (labels, 384)
+
+
+def test_an_answer_in_other_words_is_told_from_near_misses(reader):
+    """The question is a person's own, and shares a word with each statement."""
+    best, *others = reader(
+        "Do they pay if my bike gets nicked overnight?",
+        [
+            "Cover: We pay for a bicycle that is stolen at night if it was locked.",
+            "Cover: We pay for a bicycle's tyres and brakes.",
+            "Cover: The yearly premium is due in January.",
+        ],
+    )
+    assert best > max(others) + 1
 
 
 @pytest.mark.parametrize("question", ["", "?", "word " * 4000, "\x00", "水" * 300])

@@ -51,6 +51,10 @@ class Reader:
         self.given += texts
         return np.array([8.0 if self.word in text else -8.0 for text in texts])
 
+    def compare(self, question, texts):
+        """Finds all texts equally near."""
+        return np.zeros(len(texts))
+
     def locate(self, question, passages):
         """Finds the word in its place, too."""
         self.located = passages
