@@ -24,8 +24,8 @@ from esrag.text.questions import find_core, read_sides
 # right for 115 with 6, 7, or all of them, and for 110 of 7 without the near words.
 READ, READ_DEFINING = 6, 2
 READ_BY_WORDS = 0.5
-# The weights of features, reader and place: for the same questions, between half and twice this
-# share for the reader makes no difference. The offset moves the best fit near 0.55.
+# The weights of features, reader and place: for the same questions, 0.8 and 1.5 times this share
+# for the reader make no difference. The offset moves the best fit near 0.55.
 FIT_OFFSET, FIT_BY_FEATURES, FIT_BY_READING, FIT_BY_PLACE = 0.3, 0.5, 0.014, 0.028
 LOCATED, WINDOW = 2, 450  # passages that are read in one piece, and characters of each
 FIT_ALONE = 0.8  # without a reader, so that the best of all stay below 1, where they would be equal
