@@ -31,7 +31,7 @@ esrag/embedding/reader.safetensors.
 import argparse
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,6 +55,7 @@ from sentences import SHIFTS, is_held_out, is_quoted, iter_rows, read_shifts
 from torch.nn.utils.rnn import pad_sequence
 
 from esrag.context import Context
+from esrag.embedding.checkpoint import Tensors
 from esrag.embedding.model_files import PINNED, locate
 from esrag.embedding.reader import open_weights
 from esrag.evidence.fits import with_headings
@@ -159,9 +160,9 @@ def _read_passages(data: Path, folder: Path) -> list[Chunk]:
     return [entailing.to_passage(row) for row in rows]
 
 
-def load() -> Student:
-    """Return a student with the weights that ship."""
-    student, weights = Student(), open_weights(locate(PINNED[0].name, offline=True).path)
+def load(read_tensors: Callable[[Path], Tensors] = open_weights) -> Student:
+    """Return a student with weights that ship."""
+    student, weights = Student(), read_tensors(locate(PINNED[0].name, offline=True).path)
     with torch.no_grad():
         for name, values in student.state_dict().items():
             rows = weights.rows(name.removeprefix("bert."), *values.shape)
@@ -172,7 +173,7 @@ def load() -> Student:
 def _task_of_questions(rows: Sequence[dict], data: Path) -> Task:
     """Return the task of scoring answers: to these questions, and to some of the public sets."""
     wanted = [row for row in rows if any(row["right"]) or not row["quote"]]
-    own = [*to_groups(map(_to_row, wanted))]
+    own = [*to_groups(map(to_row, wanted))]
     public = [*to_groups(iter_rows(data))]
 
     def draw(sample: random.Random) -> list[Group]:
@@ -190,7 +191,8 @@ def _task_of_drafts(drafts: Sequence[entailing.Draft], passages: Sequence[Chunk]
     return Task(lambda sample: entailing.draw(groups, sample), DRAFTS_AT_ONCE, entailing.judge)
 
 
-def _to_row(row: dict) -> tuple[str, list[str], list[float]]:
+def to_row(row: dict) -> tuple[str, list[str], list[float]]:
+    """Return a question, its statements, and 1 for each that is right."""
     return row["question"], row["texts"], [float(value) for value in row["right"]]
 
 
@@ -225,7 +227,7 @@ def answer(student: Student, groups: Sequence[Group]) -> torch.Tensor:
 def report(student: Student, rows: Sequence[dict]) -> str:
     """Return how well the student finds the right statements of questions."""
     right, wrong, unanswerable = [], [], []
-    for row, scores in zip(rows, predict(student, [*to_groups(map(_to_row, rows))]), strict=True):
+    for row, scores in zip(rows, predict(student, [*to_groups(map(to_row, rows))]), strict=True):
         best = int(np.argmax(scores))
         answered = right if row["right"][best] else wrong
         (answered if row["quote"] else unanswerable).append(scores[best])

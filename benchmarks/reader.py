@@ -245,6 +245,13 @@ def _groups(folder: Path, names: Iterable[str]) -> Iterator[Group]:
     )
 
 
+def stop_dropout(model: torch.nn.Module) -> None:
+    """Let a model learn without dropout, which takes half of the time on a CPU."""
+    for each in model.modules():
+        if isinstance(each, torch.nn.Dropout):
+            each.p = 0.0
+
+
 def to_groups(
     rows: Iterable[tuple[str, list[str], list[float]]], max_tokens: int = MAX_TOKENS
 ) -> Iterator[Group]:
@@ -263,7 +270,7 @@ def score(student: Student, groups: Sequence[Group], output: int = ANSWERS) -> l
     ids = pad([row for group in groups for row in group.ids])
     types = pad([row for group in groups for row in group.types])
     mask = pad([np.ones_like(row) for group in groups for row in group.ids])
-    with torch.autocast(DEVICE, dtype=torch.bfloat16):
+    with torch.autocast(DEVICE, dtype=torch.bfloat16, enabled=DEVICE != "cpu"):
         scores = student(ids, types, mask)[:, output]
     return [*scores.split([len(group.ids) for group in groups])]
 

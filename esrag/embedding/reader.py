@@ -12,7 +12,7 @@ and finds the sentences there that answer: benchmarks/locator.py trains that.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -83,11 +83,11 @@ class Reader:
 
     @cached_property
     def _tagger(self) -> OnnxTagger:
-        return OnnxTagger(self._options, open_weights=open_locator)
+        return OnnxTagger(self._options, open_weights=partial(open_added, LOCATOR_FILE))
 
     @cached_property
     def _answers(self) -> OnnxClassifier:
-        return OnnxClassifier(self._options, open_weights=open_answers)
+        return OnnxClassifier(self._options, open_weights=partial(open_added, ANSWERS_FILE))
 
     @cached_property
     def _support(self) -> OnnxClassifier:
@@ -169,15 +169,8 @@ def open_weights(folder: Path) -> Tensors:
     return _Overlaid(load_file(WEIGHTS_FILE), Weights(folder))
 
 
-def open_answers(folder: Path) -> Tensors:
-    """Return the tensors of what scores answers; those that it shares are the reader's."""
+def open_added(file: Path, folder: Path) -> Tensors:
+    """Return the reader's tensors with what a file adds to them, or has in their place."""
     from safetensors.numpy import load_file
 
-    return _Overlaid(load_file(ANSWERS_FILE), open_weights(folder))
-
-
-def open_locator(folder: Path) -> Tensors:
-    """Return the tensors of what reads passages; those that it shares are the reader's."""
-    from safetensors.numpy import load_file
-
-    return _Overlaid(load_file(LOCATOR_FILE), open_weights(folder))
+    return _Overlaid(load_file(file), open_weights(folder))
