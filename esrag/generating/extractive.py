@@ -56,7 +56,8 @@ _PLURAL = re.compile(
 _KIND = re.compile(r"\b(?:kinds?|sorts?|types?) of\b", re.IGNORECASE)
 _SERIES = re.compile(r"(?:[^,;.]{2,60}[,;] ){2,20}(?:[^,;.]{1,60} )?(?:and|or) [^,;.]{2,60}")
 _ORDINAL = re.compile(
-    r"(?:\w+ ){0,2}?(?:first|second|third|fourth|fifth|sixth|seventh|last|finally)(?:ly)?\b",
+    r"(?:\w+ ){0,2}?(?:first|second|third|fourth|fifth|sixth|seventh|last|finally)(?:ly)?\b"
+    r"|(?:and )?(?:then|next) (?:there|comes?)\b",
     re.IGNORECASE,
 )
 # "one of three different modes", "The following places are checked": the noun of what follows.

@@ -11,6 +11,8 @@ Kind = Literal[
     "comparison", "count", "definition", "list", "place", "reason", "time", "who", "yesno", "other"
 ]
 
+_MORE = r"(?:more|less|fewer|better|worse|\w{2,20}er)"
+_PLACED = "(?:at|by|for|in|on|under|with)"
 _COMPARES = re.compile(
     r"\b(?:differences?|compared (?:against|to|with)|comparison (?:of|between|with)|versus|vs\.?"
     r"|differs?|different(?! (?!between|for|from|in|than|to|when|with)\w)|rather than|distinction"
@@ -18,7 +20,12 @@ _COMPARES = re.compile(
     r"|\A\W*compare\b|\bhow\b[^?]{1,80}\bcompares?\b"
     r"|\b(?:tells?|distinguish(?:es)?|separates?)\b[^?]{1,80}\bfrom\b"
     r"|\bsets?\b[^?]{1,80}\bapart\b"
-    r"|\b(?:which|what|who)\b[^?]{0,80}er\b[^?]{0,80},[^?]{0,80}\bor\b"
+    r"|\b(?:which|what|who|where|when)\b[^?]{0,80}(?:er|more|less|worse)\b[^?]{0,80},[^?]{0,80}\bor\b"
+    rf"|\b{_MORE}\b[^?]{{0,80}}? (?P<where>{_PLACED}) [^?]{{1,60}}? (?:or|than) (?P=where)\b"
+    rf"|\b(?:how|what|which|who|where|when)\b[^?]{{0,80}}? (?P<placed>{_PLACED}) [^?]{{1,60}}? and"
+    r" (?:what |which |who )?(?P=placed) (?!how|what)\w"
+    r"|\bhow (?:did|has|have)\b[^?]{1,80}\b(?:change|develop)\w*\b[^?]{0,80}\b(?:between|from)\b"
+    r"|\A[^?:,]{2,60} or [^?:,]{1,60}, [^?,]{0,20}\b(?:which|what(?! else)|who|where|how)\b"
     r"|\A[^?:]{2,80}? or [^?:]{1,80}(?::| [–—-]) (?:\w{2,5} )?(?:which|what|who|where|how)\b"
     r"|\bwhat (?:does|do) [^?]{1,60} that [^?]{1,60} (?:does|do)(?: not|n['’]t)\b",
     re.IGNORECASE,
@@ -171,7 +178,7 @@ _SIDES = tuple(
     for pattern in (
         rf"\bbetween (?P<left>{_THING}) and (?P<right>{_THING})(?: in\b.*)?{_END}",
         rf"\b(?:differ(?:s|ent)?|distinguished) from (?P<right>{_THING}){_END}",
-        rf"(?:,|\bis|\bare)\s(?P<left>{_THING}),? or (?P<right>{_THING}){_END}",
+        rf"(?:,|\bis|\bare)\s(?P<left>{_THING}),? or (?P<right>{_THING})(?:, and .*)?{_END}",
         (
             rf"\A(?:.{{0,30}}\b(?:use|take) )?(?P<left>{_THING}) or (?P<right>{_THING})"
             r"(?: for [^?:]*)?(?::| [–—-]) "
@@ -188,6 +195,12 @@ _SIDES = tuple(
         rf"\A\W*compare (?P<left>{_THING}) (?:and|against|to|with) (?P<right>{_THING}){_END}",
         rf"\bhow {_DO} (?P<left>{_THING}) compare (?:against|to|with) (?P<right>{_THING}){_END}",
         rf"\b{_DO} (?P<left>{_THING}) and (?P<right>{_THING}) (?:\w+ )?differently\b",
+        rf"\bfrom (?P<left>{_THING}) to (?P<right>{_THING})(?: in\b.*)?{_END}",
+        (
+            rf"\A.* (?P<placed>{_PLACED}) (?P<left>{_THING}) (?:or|than|and)(?: what| which| who)?"
+            rf" (?P=placed) (?P<right>{_THING})(?:, .*)?{_END}"
+        ),
+        rf"\A(?P<left>{_THING}) or (?P<right>{_THING}), .*\b(?:which|what|who|where|how)\b",
         rf"\bdifferently {_WITH} (?P<left>{_THING}) {_THAN} (?P<right>{_THING}){_END}",
     )
 )
@@ -197,6 +210,8 @@ _DIFFERS = re.compile(
 )
 
 _ONES = re.compile(r"\sones?\Z", re.IGNORECASE)  # "from ordinary ones"
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_YEAR_BEFORE = re.compile(r"\b(?:in )?(?:the|a|one) (?:previous year|year (?:before|earlier))\b")
 
 # What documents say instead of the words of a question.
 _HOW = re.compile(
@@ -412,7 +427,7 @@ def read_sides(question: str) -> list[list[str]]:
     >>> read_sides("What is the difference between must and should?")
     [['must'], ['should']]
     """
-    question = _shorten(question)
+    question = _name_year_before(_shorten(question))
     if read_question(question).kind != "comparison":
         return []
 
@@ -422,6 +437,16 @@ def read_sides(question: str) -> list[list[str]]:
             left = given.get("left") or (_DIFFERS.search(question) or {"left": ""})["left"]
             return _tell_apart(_list_terms(left), _name_ones(given["right"], left))
     return []
+
+
+def _name_year_before(question: str) -> str:
+    """Return a question with the number of "the year before", if it has one year.
+
+    >>> _name_year_before("Was it more in 2024 than the year before?")
+    'Was it more in 2024 than in 2023?'
+    """
+    years = _YEAR.findall(question)
+    return _YEAR_BEFORE.sub(f"in {int(years[0]) - 1}", question) if len(years) == 1 else question
 
 
 def _name_ones(right: str, left: str) -> list[str]:
@@ -443,4 +468,7 @@ def _tell_apart(left: Sequence[str], right: Sequence[str]) -> list[list[str]]:
     """Return the words of each side that the other has not; [] if one side has no other."""
     shared = {*left} & {*right}
     own = [[word for word in side if word not in shared] for side in (left, right)]
-    return own if all(own) else []
+    # "substitute() and safe_substitute()": one may have the words of the other and more.
+    if not (left and right and any(own)):
+        return []
+    return [words or [*side] for words, side in zip(own, (left, right), strict=True)]
