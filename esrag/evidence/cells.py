@@ -48,7 +48,8 @@ _ROW_OF_ITS_OWN = re.compile(
 _ASKS_FOR_MORE = re.compile(
     r"\W*(?:why|where|who|whom|whose|can|could|may|must|shall|should)\b", re.IGNORECASE
 )
-_SUPERLATIVE = re.compile(r"\b(\w{3,12})est\b")
+# "Interest" and "request" are none.
+_SUPERLATIVE = re.compile(r"\b(?!(?i:cont|harv|inter|inv|prot|requ|sugg)est\b)(\w{3,12})est\b")
 _NOT = re.compile(r"[(,]\s?not (?:the )?[^(),?]{1,40}")
 _YEAR_END = re.compile(r"\bend of (?:the (?:fiscal )?year )?(?:19|20)\d\d", re.IGNORECASE)
 MAX_QUARTERS = 4
