@@ -16,9 +16,9 @@ tells it from others (AUROC), before and after.
 The weights that ship were fitted by drafts of this script with questions in everyday words, which
 language models wrote over manuals, licences, RFCs, reports, and invented leaflets, contracts and
 tables: first 1,602 over 443 documents, 336 of them unanswerable, in three epochs, then 3,883 over
-432 others, about 1,030 of them unanswerable, shown once. Neither is in the repository. Each took 25 to 40
-minutes on two cores. Needs torch and transformers, as benchmarks/reader.py does. `--write` writes
-esrag/embedding/answers.safetensors.
+432 others, about 1,030 of them unanswerable, shown once. Neither is in the repository. Each took 25
+to 40 minutes on two cores. Needs torch and transformers, as benchmarks/reader.py does. `--write`
+writes esrag/embedding/answers.safetensors.
 """
 
 import argparse

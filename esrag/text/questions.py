@@ -22,8 +22,6 @@ _COMPARES = re.compile(
     r"|\bsets?\b[^?]{1,80}\bapart\b"
     r"|\b(?:which|what|who|where|when)\b[^?]{0,80}(?:er|more|less|worse)\b[^?]{0,80},[^?]{0,80}\bor\b"
     rf"|\b{_MORE}\b[^?]{{0,80}}? (?P<where>{_PLACED}) [^?]{{1,60}}? (?:or|than) (?P=where)\b"
-    rf"|\b(?:how|what|which|who|where|when)\b[^?]{{0,80}}? (?P<placed>{_PLACED}) [^?]{{1,60}}? and"
-    r" (?:what |which |who )?(?P=placed) (?!how|what)\w"
     r"|\bhow (?:did|has|have)\b[^?]{1,80}\b(?:change|develop)\w*\b[^?]{0,80}\b(?:between|from)\b"
     r"|\A[^?:,]{2,60} or [^?:,]{1,60}, [^?,]{0,20}\b(?:which|what(?! else)|who|where|how)\b"
     r"|\A[^?:]{2,80}? or [^?:]{1,80}(?::| [–—-]) (?:\w{2,5} )?(?:which|what|who|where|how)\b"
@@ -197,8 +195,8 @@ _SIDES = tuple(
         rf"\b{_DO} (?P<left>{_THING}) and (?P<right>{_THING}) (?:\w+ )?differently\b",
         rf"\bfrom (?P<left>{_THING}) to (?P<right>{_THING})(?: in\b.*)?{_END}",
         (
-            rf"\A.* (?P<placed>{_PLACED}) (?P<left>{_THING}) (?:or|than|and)(?: what| which| who)?"
-            rf" (?P=placed) (?P<right>{_THING})(?:, .*)?{_END}"
+            rf"\A.* (?P<placed>{_PLACED}) (?P<left>{_THING}) (?:or|than) (?P=placed)"
+            rf" (?P<right>{_THING})(?:, .*)?{_END}"
         ),
         rf"\A(?P<left>{_THING}) or (?P<right>{_THING}), .*\b(?:which|what|who|where|how)\b",
         rf"\bdifferently {_WITH} (?P<left>{_THING}) {_THAN} (?P<right>{_THING}){_END}",

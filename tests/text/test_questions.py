@@ -90,14 +90,13 @@ def test_the_kind_of_a_question(kind, questions):
         ("How old may the root key be, compared to the web key?", [{"root"}, {"web"}]),
         ("Is tea kept longer in a jar or in a box?", [{"jar"}, {"box"}]),
         ("How did the price change from 2021 to 2022?", [{"2021"}, {"2022"}]),
-        ("How many lamps are lit in winter and in spring?", [{"winter"}, {"spring"}]),
         ("Where is tea cheaper, the port or the mill?", [{"port"}, {"mill"}]),
         ("Jar or box, which is tighter?", [{"jar"}, {"box"}]),
         ("How do boil() and safe_boil() of the kettle differ?", [{"boil"}, {"safe_boil"}]),
         ("What is a gateway?", []),
         ("How do they compare?", []),
         ("How do I change the lamp from blue to red?", []),
-        ("Who sells tea for the inn and for how much?", []),
+        ("How many lamps are lit in winter and in spring?", []),  # two questions
     ],
 )
 def test_the_sides_of_a_comparison(question, sides):
