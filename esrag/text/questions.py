@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from esrag.text.terms import terms
+from esrag.text.terms import find_years, terms
 
 Kind = Literal[
     "comparison", "count", "definition", "list", "place", "reason", "time", "who", "yesno", "other"
@@ -208,7 +208,6 @@ _DIFFERS = re.compile(
 )
 
 _ONES = re.compile(r"\sones?\Z", re.IGNORECASE)  # "from ordinary ones"
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _YEAR_BEFORE = re.compile(r"\b(?:in )?(?:the|a|one) (?:previous year|year (?:before|earlier))\b")
 
 # What documents say instead of the words of a question.
@@ -443,8 +442,11 @@ def _name_year_before(question: str) -> str:
     >>> _name_year_before("Was it more in 2024 than the year before?")
     'Was it more in 2024 than in 2023?'
     """
-    years = _YEAR.findall(question)
-    return _YEAR_BEFORE.sub(f"in {int(years[0]) - 1}", question) if len(years) == 1 else question
+    years = find_years(question)
+    if len(years) != 1:
+        return question
+    (year,) = years
+    return _YEAR_BEFORE.sub(f"in {int(year) - 1}", question)
 
 
 def _name_ones(right: str, left: str) -> list[str]:
