@@ -161,7 +161,10 @@ def _read_passages(data: Path, folder: Path) -> list[Chunk]:
 
 
 def load(read_tensors: Callable[[Path], Tensors] = open_weights) -> Student:
-    """Return a student with weights that ship."""
+    """Return a student with weights that ship.
+
+    Where these have one score, such as that of answers, both outputs of the head begin with it.
+    """
     student, weights = Student(), read_tensors(locate(PINNED[0].name, offline=True).path)
     with torch.no_grad():
         for name, values in student.state_dict().items():

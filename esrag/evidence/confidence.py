@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 # Logistic curves: the share of answers that were good. That with a reader was fitted to 476 answers
-# over seven sets of documents, with which it was not trained, and then lowered a little: a refusal
-# costs less than a wrong answer. The others were fitted to answers over manuals, standards, laws
-# and reports, those without a reader
-# over Wikipedia too, with questions that the documents do not answer. Without a reader the
-# closeness was given a share: it tells little of good answers, but much of questions about
-# something else. A reader tells these by itself, and its score counts beyond its part in the fit.
-# The curve for words alone was moved as far as an earlier reader's, unmeasured.
+# to seven sets of questions, with which it was not trained, and then moved by hand until it refused
+# as many questions without an answer as before. The others were fitted to answers over manuals,
+# standards, laws and reports, those without a reader over Wikipedia too, with questions that the
+# documents do not answer. Without a reader the closeness was given a share: it tells little of good
+# answers, but much of questions about something else. A reader tells these by itself, and its score
+# counts beyond its part in the fit. The curve for words alone was moved as far as an earlier
+# reader's, unmeasured.
 READ_OFFSET, READ_BY_RELEVANCE, BY_READING = -1.05, 3.9, 0.22
 OFFSET, BY_RELEVANCE, BY_CLOSENESS = -2.24, 3.99, 1.18
 WORDS_OFFSET, WORDS_BY_RELEVANCE = -2.70, 6.92
@@ -33,8 +33,8 @@ CELLS = {"named": 0.9, "row": 0.8}
 ENTRY = 0.8  # of a parameter or a term under exactly its name
 STEPS = 0.5  # of an algorithm in question that the evidence has whole
 
-# Over six sets of questions about documents with which the reader was not trained, 88 of 91 answers
-# from 0.9 on were good.
+# Of six sets of questions with which the reader was not trained, 88 of 91 answers from 0.9 on were
+# good.
 BANDS = ((0.9, "high"), (0.45, "medium"), (0.0, "low"))
 
 
