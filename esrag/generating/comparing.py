@@ -14,6 +14,7 @@ LOOKED_AT = 5  # statements after one that compares
 NEAR = 0.7  # share of the best fit that a statement about one side has at least
 NEAR_BOTH = 0.9  # the same of one that says how it differs, if the best is about both sides
 NEAR_BEGUN = 0.6  # of one that begins with a side, unless the best tells of both
+FAR = 4.0  # less of the reader's score than the best has, if that tells of both
 MIN_BOTH = 12  # words of one that tells of both: "Pots and kettles cost the same." tells of neither
 
 _ASKS_HOW = re.compile(
@@ -70,6 +71,8 @@ def _compare_nearest(
     is_told = is_best and count_words(ranked[:1]) >= MIN_BOTH
     share = NEAR if is_told else NEAR_BEGUN
     nearly = [each for each in ranked if each.fit >= share * ranked[0].fit]
+    if is_told:
+        nearly = [each for each in nearly if not _reads_worse(each, ranked[0])]
     begun = [each for side, other in turn(sides) if (each := find_begun(nearly, side, other))]
     has_each = len(begun) == len(sides)
     if telling and not (has_each and min(each.fit for each in begun) > telling[0].fit):
@@ -82,6 +85,13 @@ def _compare_nearest(
         return _take_while_compared(sides, both[0], ranked)
     single = [next((each for each in near if is_about(side, each)), None) for side in sides]
     return [] if None in single else list(dict.fromkeys(each for each in single if each))
+
+
+def _reads_worse(statement: Statement, best: Statement) -> bool:
+    """Return whether the reader takes a statement for a far worse answer than the best one."""
+    if statement.reading is None or best.reading is None:
+        return statement.reading is not best.reading
+    return statement.reading < best.reading - FAR
 
 
 def _tells_apart(sides: Sequence[Sequence[str]], statement: Statement) -> bool:

@@ -781,6 +781,24 @@ def test_the_best_about_both_sides_goes_before_poor_sentences_about_each():
     assert compare(question, [best, *near]) == near
 
 
+def test_the_best_about_both_sides_goes_before_what_the_reader_takes_for_worse():
+    """Though a sentence begins with each side and fits nearly as well."""
+    best = Statement(
+        "c1", 0, "A lamp burnt for three hours a day in 2023, and for four hours in 2024.", "", 0.5
+    )
+    begun = [
+        Statement("c1", 5, "In 2024 a lamp was bought.", "", 0.4),
+        Statement("c1", 9, "Prices of 2023 have been mended.", "", 0.38),
+    ]
+    question = "How long did a lamp burn in 2024 compared with 2023?"
+    assert compare(question, [best, *begun]) == begun
+    for reading, others in ((-2.0, -5.0), (-8.0, -5.0)):
+        read = [replace(each, reading=others) for each in begun]
+        assert compare(question, [replace(best, reading=reading), *read]) == read
+    worse = [replace(begun[0], reading=-8.0), begun[1]]
+    assert compare(question, [replace(best, reading=-2.0), *worse]) == [replace(best, reading=-2.0)]
+
+
 def test_the_best_about_both_sides_goes_before_what_is_merely_different():
     """Though that fits nearly as well."""
     best = Statement("c1", 0, "A strong lamp burns all night, while a weak lamp goes out.", "", 0.8)
