@@ -60,7 +60,7 @@ def iter_rows(data: Path) -> Iterator[Row]:
     for name in SHIFTS:
         for article in read_shifts(data, name):
             yield from _rows_of_article(article, sample)
-    for article in read_squad(data):
+    for article in _read_squad(data):
         yield from _rows_of_article(article, sample)
     yield from _rows_of_qed(data, sample)
     yield from _rows_of_selqa(data, sample)
@@ -110,14 +110,14 @@ def on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def read_squad(data: Path, *, fitted: bool = True) -> Iterator[Article]:
-    """Yield the articles of SQuAD that may be trained with, or those for reporting."""
+def _read_squad(data: Path) -> Iterator[Article]:
+    """Yield the articles of SQuAD that may be trained with."""
     folder = data / "squad-v2-dev"
     passages = {row["_id"]: row for row in lines(folder / "corpus.jsonl")}
     questions = {row["_id"]: row["text"] for row in lines(folder / "queries.jsonl")}
     articles = defaultdict(lambda: defaultdict(list))
     for row in lines(folder / "answers.jsonl"):
-        if not row.get("doc") or is_even(row["doc"]) != fitted:
+        if not row.get("doc") or not is_even(row["doc"]):
             continue
         passage = passages[row["doc"]]
         # The set does not say where an answer starts, so it has to occur only once.
@@ -143,8 +143,8 @@ def _rows_of_article(article: Article, sample: random.Random) -> Iterator[Row]:
                 continue
             own = [sentence for sentence in _split(paragraph.text) if sentence not in right]
             wrong = [
-                *find_nearest(asked.text, own, NEAR, sample),
-                *find_nearest(asked.text, others, FAR, sample),
+                *_find_nearest(asked.text, own, NEAR, sample),
+                *_find_nearest(asked.text, others, FAR, sample),
             ]
             texts = {text: float(text in right) for text in [*right[:RIGHT], *wrong]}
             told = [(_with_title(title, text), value) for text, value in texts.items()]
@@ -173,11 +173,11 @@ def _rows_of_qed(data: Path, sample: random.Random) -> Iterator[Row]:
         if not answer["answerable"] or not answer.get("gold_sentence"):
             continue
         own = sentences[answer["doc"]]
-        right = [text for text in own if is_same(text, answer["gold_sentence"])]
+        right = [text for text in own if _is_same(text, answer["gold_sentence"])]
         wrong = [text for text in own if text not in right]
         others = [text for text, doc in homes.items() if doc != answer["doc"]]
-        near = find_nearest(question["text"], wrong, NEAR, sample)
-        far = find_nearest(question["text"], others, FAR_IN_QED, sample)
+        near = _find_nearest(question["text"], wrong, NEAR, sample)
+        far = _find_nearest(question["text"], others, FAR_IN_QED, sample)
         told = [
             *((_with_title(titles[answer["doc"]], text), 1.0) for text in right[:RIGHT]),
             *((_with_title(titles[answer["doc"]], text), 0.0) for text in near),
@@ -187,7 +187,7 @@ def _rows_of_qed(data: Path, sample: random.Random) -> Iterator[Row]:
             yield from _shuffle(question["text"], told, sample)
 
 
-def is_same(text: str, gold: str, part: float = PART) -> bool:
+def _is_same(text: str, gold: str, part: float = PART) -> bool:
     """Return whether a text has most words of another, or is such a part of it."""
     said, wanted = words(text), words(gold)
     shared, fewer = len(said & wanted), min(len(said), len(wanted))
@@ -201,7 +201,7 @@ def is_quoted(text: str, doc_id: str, row: dict) -> bool:
     said, wanted = words(text), words(row["quote"])
     if min(len(said), len(wanted)) < MIN_QUOTED_WORDS:
         return bool(wanted) and said == wanted
-    return is_same(text, row["quote"], QUOTED_PART)
+    return _is_same(text, row["quote"], QUOTED_PART)
 
 
 def is_held_out(source: str, one_in: int = ONE_IN) -> bool:
@@ -213,7 +213,7 @@ def _rows_of_selqa(data: Path, sample: random.Random) -> Iterator[Row]:
     for row in read_selqa(data):
         right = [row["candidates"][n] for n in sorted(row["answers"])]
         others = [text for n, text in enumerate(row["candidates"]) if n not in row["answers"]]
-        wrong = find_nearest(row["question"], others, NEAR_IN_SELQA, sample)
+        wrong = _find_nearest(row["question"], others, NEAR_IN_SELQA, sample)
         title = f"{row['article']}: {row['section']}"
         told = [
             *((_with_title(title, text), 1.0) for text in right[:RIGHT]),
@@ -233,7 +233,7 @@ def _with_title(title: str, text: str) -> str:
     return f"{title[:MAX_HEADING]}: {text}" if title else text
 
 
-def find_nearest(
+def _find_nearest(
     question: str, texts: Sequence[str], count: int, sample: random.Random
 ) -> Sequence[str]:
     """Return the texts that share most words with the question, in random order if equally many."""

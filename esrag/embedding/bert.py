@@ -26,7 +26,6 @@ Floats = npt.NDArray[np.float32]
 TOKEN_IDS, TOKEN_TYPES = "input_ids", "token_type_ids"
 SENTENCE, TOKENS, LOGITS = "sentence_embedding", "token_embeddings", "logits"
 WORDS = "embeddings.word_embeddings.weight"  # the tensor of a BERT folder
-TAGS = "tags"
 
 # The largest weight that is multiplied. Processors without VNNI add two products in 16 bits, and
 # larger weights would overflow there: 2 × 255 × 63 is less than 2^15, 2 × 255 × 127 is not.
@@ -76,22 +75,6 @@ def classifier_model(
     bert.classify(bert.encode_first(bert.add_typed_embeddings()), labels)
     bert.graph.inputs = [Port(name, "int32", ("n", "length")) for name in (TOKEN_IDS, TOKEN_TYPES)]
     bert.graph.outputs = [Port(LOGITS, "float32", ("n", labels))]
-    return bert.graph.to_bytes()
-
-
-def tagger_model(
-    checkpoint: Checkpoint, precision: Precision, open_weights: Callable[[Path], Tensors]
-) -> bytes:
-    """Return the model that gives every token of pairs of texts its tags (n, length, labels).
-
-    Inputs and errors are those of `classifier_model`.
-    """
-    weights = open_weights(checkpoint.folder)
-    bert = _Bert(checkpoint, weights, precision)
-    labels = weights.length("tagger.bias")
-    bert.tag(bert.encode(bert.add_typed_embeddings()), labels)
-    bert.graph.inputs = [Port(name, "int32", ("n", "length")) for name in (TOKEN_IDS, TOKEN_TYPES)]
-    bert.graph.outputs = [Port(TAGS, "float32", ("n", "length", labels))]
     return bert.graph.to_bytes()
 
 
@@ -163,13 +146,6 @@ class _Bert:
         self.graph.add(
             "Gemm", pooled, *self._parameters("classifier", labels, hidden), output=LOGITS, transB=1
         )
-
-    def tag(self, states: str, labels: int) -> None:
-        """Add a linear layer over every state."""
-        rows = self.weights.rows("tagger.weight", labels, self.checkpoint.config.hidden_size)
-        bias = self.graph.add_constant("tagger.bias", self.weights.rows("tagger.bias", labels))
-        product = self.graph.add("MatMul", states, self.graph.add_constant("tagger.weight", rows.T))
-        self.graph.add("Add", product, bias, output=TAGS)
 
     def _embeddings(self, positions: Floats) -> str:
         """Add the words' rows plus as many of the first positions as there are tokens."""

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -23,7 +23,7 @@ from esrag.embedding.windows import TokenIds, WindowTokeniser, open_tokenizer, p
 
 if TYPE_CHECKING:  # onnxruntime takes 0.1 s to import: only what runs a model pays for it
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
-    from tokenizers import Encoding, Tokenizer
+    from tokenizers import Tokenizer
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -125,13 +125,16 @@ class _SentenceModel:
 class OnnxClassifier:
     """Scores pairs of texts with a BERT folder that has a classifier head, as cross-encoders do.
 
-    `open_weights` opens those of the folder.
+    `open_weights` opens those of the folder. The model is read at first use, and run by as many
+    threads as there are cores.
     """
 
     def __init__(
         self, options: EmbedderOptions, *, open_weights: Callable[[Path], Tensors] = Weights
     ) -> None:
-        self._model = _PairModel(options, partial(bert.classifier_model, open_weights=open_weights))
+        self._options, self._open_weights = options, open_weights
+        self._workers = Workers(options.workers or count_cores())
+        self._tokenizers: dict[int, Tokenizer] = {}  # by the tokens that they cut a pair to
 
     def logits(self, pairs: Sequence[tuple[str, str]], max_tokens: int | None = None) -> Vectors:
         """Return one row for each pair, as the head gives them, shape (len(pairs), labels).
@@ -140,77 +143,26 @@ class OnnxClassifier:
 
         Raises: ModelError for weights that are missing or refused.
         """
-        labels = self._model.session.get_outputs()[0].shape[1]
-        rows = [row for _, row in self._model.run(pairs, max_tokens)]
-        return np.array(rows, dtype=np.float32).reshape(len(pairs), labels)
-
-
-@dataclass(frozen=True, slots=True)
-class Tagged:
-    """The tags of a pair: those of its first token, and of the tokens of its second text.
-
-    Their shapes are (labels,) and (tokens, labels). `offsets` says where each token stands.
-    """
-
-    first: Vectors
-    rows: Vectors
-    offsets: Sequence[tuple[int, int]]
-
-
-class OnnxTagger:
-    """Tags the tokens of pairs of texts with a BERT folder and `open_weights` for it."""
-
-    def __init__(
-        self, options: EmbedderOptions, *, open_weights: Callable[[Path], Tensors]
-    ) -> None:
-        self._model = _PairModel(options, partial(bert.tagger_model, open_weights=open_weights))
-
-    def tags(self, pairs: Sequence[tuple[str, str]], max_tokens: int) -> list[Tagged]:
-        """Return the tags of each pair, which is cut to `max_tokens`.
-
-        Raises: ModelError for weights that are missing or refused.
-        """
-        return [_split(encoding, rows) for encoding, rows in self._model.run(pairs, max_tokens)]
-
-
-def _split(encoding: "Encoding", rows: Vectors) -> Tagged:
-    """Return a pair's tags without those of its first text and of special tokens."""
-    second = [number for number, text in enumerate(encoding.sequence_ids) if text == 1]
-    return Tagged(rows[0], rows[second], [encoding.offsets[number] for number in second])
-
-
-class _PairModel:
-    """A model of pairs of texts: read at first use, and run by as many threads as there are cores.
-
-    `build` makes it of a checkpoint and a precision.
-    """
-
-    def __init__(
-        self, options: EmbedderOptions, build: Callable[[Checkpoint, bert.Precision], bytes]
-    ) -> None:
-        self._options, self._build = options, build
-        self._workers = Workers(options.workers or count_cores())
-        self._tokenizers: dict[int, Tokenizer] = {}  # by the tokens that they cut a pair to
-
-    def run(
-        self, pairs: Sequence[tuple[str, str]], max_tokens: int | None
-    ) -> list[tuple["Encoding", Vectors]]:
-        """Return each pair's tokens and the model's output for them, without the first axis."""
-        session = self.session
+        session = self._session
         tokenizer = self._tokenizer(max_tokens or self._checkpoint.max_tokens)
 
-        def run(pair: tuple[str, str]) -> tuple["Encoding", Vectors]:
+        def run(pair: tuple[str, str]) -> Vectors:
             encoding = tokenizer.encode(*pair)
             ids, types = np.array([[encoding.ids], [encoding.type_ids]], np.int32)
-            output: Vectors = session.run(None, {bert.TOKEN_IDS: ids, bert.TOKEN_TYPES: types})[0]
-            return encoding, output[0]
+            inputs = {bert.TOKEN_IDS: ids, bert.TOKEN_TYPES: types}
+            row: Vectors = session.run(None, inputs)[0][0]
+            return row
 
-        return self._workers.map_longest_first(run, pairs, lambda pair: sum(map(len, pair)))
+        labels = session.get_outputs()[0].shape[1]
+        rows = self._workers.map_longest_first(run, pairs, lambda pair: sum(map(len, pair)))
+        return np.array(rows, dtype=np.float32).reshape(len(pairs), labels)
 
     @cached_property
-    def session(self) -> "InferenceSession":
-        """The model, opened."""
-        return open_session(self._build(self._checkpoint, self._options.precision))
+    def _session(self) -> "InferenceSession":
+        model = bert.classifier_model(
+            self._checkpoint, self._options.precision, open_weights=self._open_weights
+        )
+        return open_session(model)
 
     @cached_property
     def _checkpoint(self) -> Checkpoint:

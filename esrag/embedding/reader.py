@@ -4,12 +4,8 @@ It is a cross-encoder on the default encoder's words and lowest layer, with laye
 both scores in reader.safetensors: 9 MB, in int8 with a scale for each row. benchmarks/reader.py
 trains it, and benchmarks/quotes.py further. For answers, answers.safetensors adds to each matrix
 what it learnt from questions in everyday words: benchmarks/exams.py trains that.
-
-It also reads whole passages, with the same layers and what locator.safetensors adds to each matrix,
-and finds the sentences there that answer: benchmarks/locator.py trains that.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -22,18 +18,14 @@ from esrag.embedding import Embedder, EmbedderOptions
 from esrag.embedding.checkpoint import Tensors, Weights
 from esrag.embedding.model_files import find_record
 from esrag.embedding.nearness import WordNearness
-from esrag.embedding.onnx import OnnxClassifier, OnnxEmbedder, OnnxTagger, Tagged
+from esrag.embedding.onnx import OnnxClassifier, OnnxEmbedder
 
 WEIGHTS_FILE = Path(__file__).with_name("reader.safetensors")
 ANSWERS_FILE = Path(__file__).with_name("answers.safetensors")
-LOCATOR_FILE = Path(__file__).with_name("locator.safetensors")
 MAX_TOKENS = 128  # of question and statement together
-MAX_LOCATING_TOKENS = 192  # of question and passage together
 MAX_ENTAILING_TOKENS = 384  # of sentence and passage together
-EVIDENCE, NOTHING = 0, 1  # the tags of a token
 
 Scores = npt.NDArray[np.float64]
-Passage = tuple[str, Sequence[str]]  # what stands above it, and its sentences
 
 
 class Reader:
@@ -67,23 +59,9 @@ class Reader:
         pairs = [(sentence, passage) for passage in passages]
         return self._support.logits(pairs, MAX_ENTAILING_TOKENS)[:, 1].astype(np.float64)
 
-    def locate(self, question: str, passages: Sequence[Passage]) -> list[Scores]:
-        """Return for each passage how surely each of its sentences answers the question.
-
-        That is the logarithm of the odds that the answer is there, and not nowhere in the passage;
-        NaN for a sentence beyond what is read. Raises: ModelError, as when called.
-        """
-        pairs = [(question, join_passage(passage)) for passage in passages]
-        tagged = self._tagger.tags(pairs, MAX_LOCATING_TOKENS)
-        return [_locate(*each) for each in zip(passages, tagged, strict=True)]
-
     @cached_property
     def _words(self) -> WordNearness:
         return WordNearness(self._options)
-
-    @cached_property
-    def _tagger(self) -> OnnxTagger:
-        return OnnxTagger(self._options, open_weights=partial(open_added, LOCATOR_FILE))
 
     @cached_property
     def _answers(self) -> OnnxClassifier:
@@ -92,39 +70,6 @@ class Reader:
     @cached_property
     def _support(self) -> OnnxClassifier:
         return OnnxClassifier(self._options, open_weights=open_weights)
-
-
-def join_passage(passage: Passage) -> str:
-    """Return the text of a passage that is read: what stands above it, then its sentences."""
-    heading, said = passage
-    return " ".join([heading, *said])
-
-
-def find_tokens(passage: Passage, offsets: Sequence[tuple[int, int]]) -> list[npt.NDArray[np.intp]]:
-    """Return for each sentence of a passage which tokens of its text are the sentence's.
-
-    `offsets` says where each token stands; a sentence that was cut off has none.
-    """
-    heading, said = passage
-    starts, ends = np.array(offsets, np.int64).reshape(-1, 2).T
-    found, start = [], len(heading) + 1
-    for text in said:
-        found.append(np.flatnonzero((starts >= start) & (ends <= start + len(text))))
-        start += len(text) + 1
-    return found
-
-
-def _locate(passage: Passage, tagged: Tagged) -> Scores:
-    """Return the scores of a passage's sentences.
-
-    A sentence has the logarithm of the mean odds of its tokens.
-    """
-    evidence = tagged.rows[:, EVIDENCE].astype(np.float64) - float(tagged.first[NOTHING])
-    scores = np.full(len(passage[1]), np.nan)
-    for number, inside in enumerate(find_tokens(passage, tagged.offsets)):
-        if len(inside):
-            scores[number] = np.logaddexp.reduce(evidence[inside]) - math.log(len(inside))
-    return scores
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ class Statement:
     keys; it is headed if nothing before it says that a list follows. `under` is the heading right
     above, or the question that it replies to, and `defines` says that the statement, or its
     heading, begins with what the question wants to have defined. `reading` is the score of the
-    reader, about -11 to 7, if it read the statement; `located` is the logarithm of the odds that
-    this is where its passage answers, if it was read there.
+    reader, about -11 to 7, if it read the statement.
     """
 
     key: str
@@ -32,7 +31,6 @@ class Statement:
     under: str = ""
     defines: bool = False
     reading: float | None = None
-    located: float | None = None
 
     @property
     def cells(self) -> tuple[str, ...]:

@@ -1,8 +1,7 @@
 """Score statements by their fit to the question.
 
 The fit is a weighted sum of features of the statement and its passage; benchmarks/choice.py fits
-the weights. A reader then reads the best ones together with the question, and then what stands
-around the best of the best passages.
+the weights. A reader then reads the best ones together with the question.
 """
 
 from collections.abc import Sequence
@@ -24,10 +23,8 @@ from esrag.text.questions import find_core, read_sides
 # right for 115 with 6, 7, or all of them, and for 110 of 7 without the near words.
 READ, READ_DEFINING = 6, 2
 READ_BY_WORDS = 0.5
-# The weights of features, reader and place: for the same questions, 0.8 and 1.5 times this share
-# for the reader make no difference. The offset moves the best fit near 0.55.
-FIT_OFFSET, FIT_BY_FEATURES, FIT_BY_READING, FIT_BY_PLACE = 0.3, 0.5, 0.014, 0.028
-LOCATED, WINDOW = 2, 450  # passages that are read in one piece, and characters of each
+# The weights of features and reader. The offset moves the best fit near 0.55.
+FIT_OFFSET, FIT_BY_FEATURES, FIT_BY_READING = 0.3, 0.5, 0.014
 FIT_ALONE = 0.8  # without a reader, so that the best of all stay below 1, where they would be equal
 MAX_HEADING = 80  # characters
 
@@ -43,11 +40,6 @@ class Read(Protocol):
     def compare(self, question: str, statements: Sequence[str]) -> Scores:
         """Return how near each statement's words come to the question's, 0..1."""
 
-    def locate(
-        self, question: str, passages: Sequence[tuple[str, Sequence[str]]]
-    ) -> Sequence[Scores]:
-        """Return for each passage how surely each of its sentences answers the question."""
-
 
 @dataclass(frozen=True, slots=True)
 class Stated:
@@ -61,19 +53,17 @@ class Stated:
 def score(stated: Stated, read: Read | None = None) -> tuple[Statement, ...]:
     """Return the statements with fits, 0..1, readings, and whether they define what is asked for.
 
-    `read` is given the best statements with their headings, then those around the best ones.
+    `read` is given the best statements with their headings.
     """
     features = measure(stated.question, stated.evidence, stated.statements)
     defines = np.any(features[:, _DEFINING] > 0, axis=1)
     fits: Scores = features @ WEIGHTS + OFFSET
-    readings = located = np.full(len(features), np.nan)
+    readings = np.full(len(features), np.nan)
     if read is None:
         fits *= FIT_ALONE
     else:
         readings = _read_best(stated, fits, read, defines)
         fits = FIT_OFFSET + FIT_BY_FEATURES * fits + FIT_BY_READING * _fill(readings)
-        located = _locate(stated, fits, read)
-        fits += FIT_BY_PLACE * _fill(located)
 
     return tuple(
         replace(
@@ -81,10 +71,9 @@ def score(stated: Stated, read: Read | None = None) -> tuple[Statement, ...]:
             fit=float(fit),
             defines=bool(defined),
             reading=_optional(reading),
-            located=_optional(place),
         )
-        for statement, fit, defined, reading, place in zip(
-            stated.statements, fits.clip(0, 1).round(6), defines, readings, located, strict=True
+        for statement, fit, defined, reading in zip(
+            stated.statements, fits.clip(0, 1).round(6), defines, readings, strict=True
         )
     )
 
@@ -119,70 +108,6 @@ def _read_best(stated: Stated, fits: Scores, read: Read, defines: npt.NDArray[np
     if (core := find_core(stated.question)) != stated.question:
         readings[best] = np.maximum(readings[best], read(core, texts))
     return readings.round(4)
-
-
-def _locate(stated: Stated, fits: Scores, read: Read) -> Scores:
-    """Return how surely statements answer where they stand, and NaN for those that are not read.
-
-    The best passages are read, each around the statement that fits best. Their rows and lists are
-    taken to be as sure as the best sentence of the same passage: the reader was taught with
-    sentences, and makes less of others than they are worth.
-    """
-    chunks = {item.key: item.chunk for item in stated.evidence}
-    passages = rank_passages(stated.statements, fits)[:LOCATED]
-    windows = [_find_window(stated.statements, places, fits) for places in passages]
-    texts = [
-        (
-            put_headings("", chunks[stated.statements[window[0]].key]),
-            [stated.statements[place].text for place in window],
-        )
-        for window in windows
-    ]
-    located = np.full(len(fits), np.nan)
-    found = read.locate(stated.question, texts)
-    for places, window, scores in zip(passages, windows, found, strict=True):
-        located[window] = scores
-        wide = [place for place in places if _is_wide(stated.statements[place])]
-        located[wide] = max(scores[~np.isnan(scores)], default=np.nan)
-    return located.round(4)
-
-
-def _is_wide(statement: Statement) -> bool:
-    """Return whether a statement is a list or a row."""
-    return statement.items > 0 or len(statement.cells) > 1
-
-
-def rank_passages(statements: Sequence[Statement], fits: Scores) -> list[list[int]]:
-    """Return the places of each passage's statements, that with the best statement first."""
-    passages: dict[str, list[int]] = {}
-    for place, statement in enumerate(statements):
-        passages.setdefault(statement.key, []).append(place)
-    return sorted(passages.values(), key=lambda places: -fits[places].max())
-
-
-def _find_window(
-    statements: Sequence[Statement], places: Sequence[int], fits: Scores
-) -> Sequence[int]:
-    """Return the places around the best statement of a passage."""
-    sizes = [len(statements[place].text) for place in places]
-    start, end = find_around(sizes, int(fits[places].argmax()))
-    return places[start:end]
-
-
-def find_around(sizes: Sequence[int], best: int, room: int = WINDOW) -> tuple[int, int]:
-    """Return where a run of sizes around one starts and ends that is at most `room` in all.
-
-    >>> find_around([400, 90, 80, 100, 500], 2)
-    (1, 4)
-    """
-    start, end, grew = best, best + 1, True
-    while grew:
-        left = room - sum(sizes[start:end])
-        before = start > 0 and sizes[start - 1] <= left
-        left -= sizes[start - 1] if before else 0
-        after = end < len(sizes) and sizes[end] <= left
-        start, end, grew = start - before, end + after, before or after
-    return start, end
 
 
 def _find_sides(stated: Stated, ranked: npt.NDArray[np.int64]) -> list[int]:

@@ -8,7 +8,6 @@ from esrag.embedding import EmbedderOptions
 from esrag.embedding.opening import open_embedder
 from esrag.embedding.reader import (
     ANSWERS_FILE,
-    LOCATOR_FILE,
     WEIGHTS_FILE,
     Reader,
     open_reader,
@@ -87,76 +86,12 @@ def test_support_does_not_depend_on_what_else_is_read(reader):
     assert together.tolist() == alone
 
 
-HARBOUR = (
-    "Tolne: The harbour: ",
-    [
-        "The old harbour of Tolne was built in 1854 by the engineer Marta Ruud.",
-        "She had been born in Bergen.",
-        "It closed in 1931, when the river had silted up.",
-        "Today a museum of fishing stands there.",
-    ],
-)
-KETTLE = (
-    "Kettle: Care: ",
-    ["Wipe the kettle with a damp cloth.", "Never put it in the dishwasher, since its seals melt."],
-)
-
-
-@pytest.mark.parametrize(
-    ("question", "place"),
-    [
-        ("When did the harbour of Tolne close?", 2),
-        ("Where was the engineer of Tolne's harbour born?", 1),
-        ("Who built the harbour at Tolne?", 0),
-    ],
-)
-def test_the_sentence_that_answers_is_found_in_its_passage(reader, question, place):
-    """Also one whose subject is a pronoun; a passage about something else has lower odds."""
-    here, elsewhere = reader.locate(question, [HARBOUR, KETTLE])
-    assert here.argmax() == place
-    assert here.max() > max(0, elsewhere.max() + 2)
-
-
-def test_what_is_found_does_not_depend_on_other_passages(reader):
-    """The same bits alone, among others, and with another number of threads."""
-    question = "Why must a kettle not go in the dishwasher?"
-    together = reader.locate(question, [HARBOUR, KETTLE])
-    alone = [reader.locate(question, [each])[0] for each in (HARBOUR, KETTLE)]
-    one = Reader(EmbedderOptions(MODEL, offline=True, workers=1))
-    narrow = one.locate(question, [HARBOUR, KETTLE])
-    for scores, same, again in zip(together, alone, narrow, strict=True):
-        assert scores.tolist() == same.tolist() == again.tolist()
-
-
-def test_what_is_beyond_the_limit_is_not_read(reader):
-    """Sentences that are cut off have no odds; those before them do."""
-    (odds,) = reader.locate(QUESTION, [("Kettle: ", ["It boils water. " * 20] * 5)])
-    assert np.isfinite(odds[0])
-    assert np.isnan(odds[-1])
-
-
-@pytest.mark.parametrize("question", ["", "word " * 4000, "\x00", "水" * 300])
-@pytest.mark.parametrize(
-    "passage", [("", []), ("", [""]), ("", ["word " * 4000]), ("[SEP]", ["?"])]
-)
-def test_any_passage_can_be_read(reader, question, passage):
-    """Passages without sentences or words, and longer ones than are read."""
-    (odds,) = reader.locate(question, [passage])
-    assert odds.shape == (len(passage[1]),)
-    assert not np.isinf(odds).any()
-    assert reader.locate(question, []) == []
-
-
-@pytest.mark.parametrize(
-    ("file", "head", "labels"),
-    [(LOCATOR_FILE, "tagger.weight", 2), (ANSWERS_FILE, "classifier.weight", 1)],
-)
-def test_what_is_added_is_small(file, head, labels):
+def test_what_is_added_is_small():
     """It is added to the reader's layers above the first, and has a head of its own."""
-    tensors = load_file(file)
-    assert file.stat().st_size < 5_000_000
+    tensors = load_file(ANSWERS_FILE)
+    assert ANSWERS_FILE.stat().st_size < 5_000_000
     assert not [name for name in tensors if name.startswith(("embeddings", "encoder.layer.0."))]
-    assert tensors[head].shape == (labels, 384)
+    assert tensors["classifier.weight"].shape == (1, 384)
 
 
 def test_an_answer_in_other_words_is_told_from_near_misses(reader):

@@ -4,12 +4,10 @@ from dataclasses import replace
 from itertools import zip_longest
 
 import numpy as np
-import pytest
 
-from esrag.evidence.fits import LOCATED, READ, WINDOW
+from esrag.evidence.fits import READ
 from esrag.evidence.statements import statements
 from esrag.records import Chunk, Evidence
-from esrag.verifying.drafts import to_evidence
 
 QUESTION = "How long is the cable of the green kettle?"
 FITTING = [f"The cable of the green kettle number {n} is {n} cm long." for n in range(6)]
@@ -55,13 +53,6 @@ class Reader:
         """Finds all texts equally near."""
         return np.zeros(len(texts))
 
-    def locate(self, question, passages):
-        """Finds the word in its place, too."""
-        self.located = passages
-        return [
-            np.array([4.0 if self.word in one else -4.0 for one in said]) for _, said in passages
-        ]
-
 
 def test_the_reader_gets_the_best_statements_and_moves_their_fits():
     """What it finds is the best; what it did not read fits no better than the worst that it did."""
@@ -71,37 +62,8 @@ def test_the_reader_gets_the_best_statements_and_moves_their_fits():
     assert len(read.given) == READ
     assert max(found, key=lambda one: one.fit).text == FITTING[4]
     assert {one.reading for one in found} == {8.0, -8.0, None}
-    assert {one.located for one in found} == {4.0, -4.0, None}
     worst = min(one.fit for one in found if one.reading is not None)
     assert all(one.fit <= worst for one in found if one.reading is None)
-
-
-def test_what_stands_around_the_best_statement_of_a_passage_is_read_with_it():
-    """As many passages as are read, and no more of each than fits."""
-    said = [f"The kettle number {n} has a cable of {n} metres." for n in range(40)]
-    others = [f"Toasters were sold in shop {n} without a cable." for n in range(4)]
-    passages = [" ".join(said), *others]
-    read = Reader("number 20 ")
-    found = statements(QUESTION, to_evidence(passages), read)
-
-    assert len(read.located) == LOCATED
-    located = [texts for _, texts in read.located]
-    assert WINDOW / 2 < max(sum(map(len, texts)) for texts in located) <= WINDOW
-    assert sum(one.located is not None for one in found) == sum(map(len, located))
-
-
-@pytest.mark.parametrize(
-    "value", ["2 metres", "2 metres, as told by " + "one more seller, " * 30], ids=["short", "long"]
-)
-def test_rows_and_lists_are_as_likely_as_the_best_sentence_of_their_passage(value):
-    """What reads passages was taught with sentences, and makes less of a row than it is worth.
-
-    So is a row that does not fit beside the best sentence.
-    """
-    table = f"| kettle | cable of the kettle |\n| --- | --- |\n| green | {value} |"
-    text = f"Every kettle has a cable that is long. Toasters were sold in shops only.\n\n{table}"
-    found = statements(QUESTION, to_evidence([text]), Reader("that is long"))
-    assert [one.located for one in found] == [4.0, -4.0, 4.0]
 
 
 def test_the_reader_also_reads_for_the_core_of_a_question():
