@@ -17,7 +17,7 @@ import esrag as package
 from esrag.embedding import model_files
 from esrag.errors import ModelError
 
-MAX_S = 120
+MAX_S = 240
 _FORKS = ForkServer()
 
 hypothesis.settings.register_profile("esrag", deadline=None)  # a loaded machine is no failure
