@@ -20,14 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from indexes import open_index
 
 from esrag.cli.rendering import render
 from esrag.context import Context
 from esrag.evaluation.calibrating import Judged, curve, thin_points
-from esrag.ingesting import Silent
-from esrag.jobs.request import IngestRequest
-from esrag.jobs.work import Work
-from esrag.pipeline import ask, ingest
+from esrag.pipeline import ask
 from esrag.results import AskResult
 from esrag.settings.layers import resolve
 from esrag.text.terms import terms
@@ -73,13 +71,8 @@ def main() -> None:
 
 
 def _opened(arguments: argparse.Namespace, name: str, folder: Path) -> Context:
-    flags = {"engine.url": str(folder / name), "answer.refusal": 0}
-    settings = resolve(
-        flags | ({"embedding.model": "none"} if arguments.words else {}), environ={}
-    ).settings
-    work = Work(settings)
-    ingest(IngestRequest([str(arguments.data / name / "corpus.jsonl")]), work, Silent())
-    return work.context
+    settings = {"embedding.model": "none"} if arguments.words else {}
+    return open_index([arguments.data / name / "corpus.jsonl"], folder / name, settings)
 
 
 def _cases(arguments: argparse.Namespace, name: str, opened: dict[str, Context]) -> Iterator[Case]:

@@ -28,6 +28,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from answers import is_even, is_gold, lines
+from indexes import find, open_index
 from scipy.optimize import minimize, minimize_scalar
 from sentences import is_held_out, is_quoted
 from texts import as_file
@@ -36,13 +37,6 @@ from esrag.context import Context
 from esrag.evidence.features import NAMES, measure
 from esrag.evidence.fits import READ
 from esrag.evidence.weights import WEIGHTS
-from esrag.gathering import select
-from esrag.ingesting import Silent
-from esrag.jobs.request import IngestRequest
-from esrag.jobs.work import Work
-from esrag.pipeline import ingest
-from esrag.retrieval import retrieve
-from esrag.settings.layers import resolve
 
 QUOTES = "questions"
 FITTED = {"qed-dev": 220, "squad-v2-dev": 300, "clapnq-dev": 0, "selqa": 220, "new_wiki": 140}
@@ -100,20 +94,14 @@ def main() -> None:
 
 def collect(name: str, corpus: Sequence[Path], questions: Sequence[Question], folder: Path) -> None:
     """Write the features of what esrag gathers for each question of a set."""
-    flags = {
-        "engine.url": str(folder / f"{name}.index"),
-        "answer.refusal": 0,
-        "answer.reader": False,
-    }
-    work = Work(resolve(flags, environ={}).settings)
-    ingest(IngestRequest([*map(str, corpus)]), work, Silent())
-    rows = [_gather(question, work.context) for question in questions]
+    context = open_index(corpus, folder / f"{name}.index", {"answer.reader": False})
+    rows = [_gather(question, context) for question in questions]
     text = "\n".join(json.dumps(row) for row in rows if row["gold"])
     (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
 
 
 def _gather(question: Question, context: Context) -> dict:
-    found = select(question.text, question.text, retrieve(question.text, context), context)
+    found = find(question.text, context)
     documents = {item.key: item.chunk.doc_id for item in found.evidence}
     return {
         "split": question.split,

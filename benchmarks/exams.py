@@ -34,23 +34,16 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from answers import lines
+from indexes import find, open_index
 from quotes import answer, choose, load, report, to_row
-from reader import ANSWERS, SCALE, Group, Student, Task, stop_dropout, to_groups, train
+from reader import ANSWERS, SCALE, Group, Student, Task, to_groups, train
 from safetensors.numpy import save_file
 from sentences import is_quoted, iter_rows
-from transformers import BertModel
 
-from esrag.context import Context
 from esrag.embedding.model_files import PINNED, locate
 from esrag.embedding.reader import ANSWERS_FILE, open_added, open_weights
 from esrag.evidence.fits import with_headings
-from esrag.gathering import Gathered, select
-from esrag.ingesting import Silent
-from esrag.jobs.request import IngestRequest
-from esrag.jobs.work import Work
-from esrag.pipeline import ingest
-from esrag.retrieval import retrieve
-from esrag.settings.layers import resolve
+from esrag.gathering import Gathered
 
 KEPT = 24  # statements of a question, the best by their fit, and right ones below these
 PUBLIC = 0.25  # questions of the public sets for each of the exams', in each epoch
@@ -73,7 +66,7 @@ def main() -> None:
     held = [row for exam in arguments.held for row in ask(exam, arguments.cases)]
 
     student = load(partial(open_added, ANSWERS_FILE))
-    stop_dropout(student)
+    _stop_dropout(student)
     print(f"before: {report(student, held)}")
     before = [values.clone() for values in student.state_dict().values()]
     train(student, [_read_task(asked, arguments.data)], EPOCHS, RATES)
@@ -89,26 +82,14 @@ def ask(exam: Path, cases: Path) -> Iterator[dict]:
 
     Left out are answerable questions for which nothing right was found.
     """
-    context = _open_index(exam / "docs", cases / exam.name)
+    context = open_index([exam / "docs"], cases / exam.name)
     for row in lines(exam / "questions.jsonl"):
         if row["kind"] == "meta" or (row["answerable"] and not row.get("quote")):
             continue
-        found = _find(row["question"], context)
+        found = find(row["question"], context)
         right = [*_find_right(row, found)]
         if len(right) > 1 and any(right) == row["answerable"]:
             yield {"question": row["question"], "quote": row.get("quote"), **_rank(found, right)}
-
-
-def _open_index(docs: Path, folder: Path) -> Context:
-    """Return a collection that is asked without refusals; it is ingested unless it is there."""
-    flags = {"engine.url": str(folder), "answer.refusal": 0}
-    work = Work(resolve(flags, environ={}).settings)
-    ingest(IngestRequest([str(docs)]), work, Silent())
-    return work.context
-
-
-def _find(question: str, context: Context) -> Gathered:
-    return select(question, question, retrieve(question, context), context)
 
 
 def _find_right(row: dict, found: Gathered) -> Iterator[bool]:
@@ -143,6 +124,13 @@ def _read_task(asked: Sequence[dict], data: Path) -> Task:
     return Task(draw, AT_ONCE, answer)
 
 
+def _stop_dropout(student: Student) -> None:
+    """Let a student learn without dropout, which takes half of the time on a CPU."""
+    for each in student.modules():
+        if isinstance(each, torch.nn.Dropout):
+            each.p = 0.0
+
+
 def mix(student: Student, others: Sequence[torch.Tensor]) -> None:
     """Move a student's weights halfway towards others, which are in the order of its own."""
     with torch.no_grad():
@@ -157,14 +145,14 @@ def write(student: Student) -> None:
         f"classifier.{name}": SCALE * values[: ANSWERS + 1].numpy(force=True)
         for name, values in student.classifier.state_dict().items()
     }
-    save_file({**head, **_take_added(student.bert)}, ANSWERS_FILE)
+    save_file({**head, **_take_added(student)}, ANSWERS_FILE)
 
 
-def _take_added(bert: BertModel) -> dict[str, npt.NDArray[np.generic]]:
+def _take_added(student: Student) -> dict[str, npt.NDArray[np.generic]]:
     """Return what changed in the reader's layers: of matrices, RANK parts of what was added."""
     weights = open_weights(locate(PINNED[0].name, offline=True).path)
     tensors = {}
-    for name, values in bert.state_dict().items():
+    for name, values in student.bert.state_dict().items():
         rows = values.numpy(force=True)
         added = rows - weights.rows(name, *rows.shape)
         if not added.any():

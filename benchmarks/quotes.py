@@ -39,6 +39,7 @@ import entailing
 import numpy as np
 import torch
 from answers import auroc, lines
+from indexes import find, open_index
 from reader import (
     DEVICE,
     SCALE,
@@ -59,14 +60,7 @@ from esrag.embedding.checkpoint import Tensors
 from esrag.embedding.model_files import PINNED, locate
 from esrag.embedding.reader import open_weights
 from esrag.evidence.fits import with_headings
-from esrag.gathering import select
-from esrag.ingesting import Silent
-from esrag.jobs.request import IngestRequest
-from esrag.jobs.work import Work
-from esrag.pipeline import ingest
 from esrag.records import Chunk
-from esrag.retrieval import retrieve
-from esrag.settings.layers import resolve
 
 KEPT = 16  # statements of a question, the best by their fit, and right ones below these
 RIGHT, BEST, OTHERS = 2, 5, 2  # statements to train with
@@ -112,14 +106,12 @@ def main() -> None:
 
 def collect(questions: Sequence[dict], docs: Path, folder: Path) -> None:
     """Write what esrag gathers for each question, which statements are right, and all passages."""
-    flags = {"engine.url": str(folder / "quotes.index"), "answer.refusal": 0}
-    work = Work(resolve(flags, environ={}).settings)
     sources = dict.fromkeys(row["source"] for row in questions)
-    ingest(IngestRequest([str(docs / source) for source in sources]), work, Silent())
+    context = open_index([docs / source for source in sources], folder / "quotes.index")
 
     files = {
         document.doc_id: Path(document.source).relative_to(docs.absolute()).as_posix()
-        for document in work.context.engine.documents()
+        for document in context.engine.documents()
     }
     passages = [
         {
@@ -128,10 +120,10 @@ def collect(questions: Sequence[dict], docs: Path, folder: Path) -> None:
             "section": chunk.section,
             "text": chunk.text,
         }
-        for chunk in work.context.engine.chunks()
+        for chunk in context.engine.chunks()
     ]
     _write_lines(folder / "passages.jsonl", passages)
-    rows = [{**row, **_gather(row, work.context)} for row in questions]
+    rows = [{**row, **_gather(row, context)} for row in questions]
     _write_lines(folder / "quotes.jsonl", rows)
 
 
@@ -141,7 +133,7 @@ def _write_lines(path: Path, rows: Sequence[dict]) -> None:
 
 def _gather(row: dict, context: Context) -> dict:
     question = row["question"]
-    found = select(question, question, retrieve(question, context), context)
+    found = find(question, context)
     chunks = {item.key: item.chunk for item in found.evidence}
     ranked = sorted(found.statements, key=lambda one: (-one.fit, one.order))
     right = [one for one in ranked if is_quoted(one.text, chunks[one.key].doc_id, row)]

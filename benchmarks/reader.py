@@ -29,6 +29,7 @@ import numpy.typing as npt
 import onnxruntime
 import torch
 from answers import is_even, lines
+from indexes import find, open_index
 from safetensors.numpy import save_file
 from sentences import read_qed, read_selqa, read_shifts
 from texts import as_file
@@ -39,13 +40,6 @@ from esrag.embedding.model_files import PINNED, locate
 from esrag.embedding.reader import MAX_TOKENS, WEIGHTS_FILE
 from esrag.embedding.windows import open_tokenizer
 from esrag.evidence.fits import with_headings
-from esrag.gathering import select
-from esrag.ingesting import Silent
-from esrag.jobs.request import IngestRequest
-from esrag.jobs.work import Work
-from esrag.pipeline import ingest
-from esrag.retrieval import retrieve
-from esrag.settings.layers import resolve
 
 # Questions of each set at most.
 SETS = {
@@ -121,18 +115,12 @@ def main() -> None:
 def collect(name: str, source: Source, folder: Path, teacher: Path) -> None:
     """Write what esrag gathers for each question of a set, with the teacher's scores."""
     corpus, questions = source
-    flags = {
-        "engine.url": str(folder / f"{name}.index"),
-        "answer.refusal": 0,
-        "answer.reader": False,
-    }
-    work = Work(resolve(flags, environ={}).settings)
-    ingest(IngestRequest([*map(str, corpus)]), work, Silent())
+    context = open_index(corpus, folder / f"{name}.index", {"answer.reader": False})
 
     sample, score = random.Random(7), open_teacher(teacher)  # noqa: S311 -- a sample
     rows = []
     for question in questions[: SETS[name]]:
-        found = select(question, question, retrieve(question, work.context), work.context)
+        found = find(question, context)
         ranked = sorted(found.statements, key=lambda one: (-one.fit, one.order))
         others = ranked[BEST : BEST + 16]
         kept = ranked[:BEST] + sample.sample(others, min(OTHERS, len(others)))
@@ -243,13 +231,6 @@ def _groups(folder: Path, names: Iterable[str]) -> Iterator[Group]:
     return to_groups(
         (row["question"], row["texts"], row["scores"]) for row in rows if len(row["texts"]) > 1
     )
-
-
-def stop_dropout(model: Student) -> None:
-    """Let a model learn without dropout, which takes half of the time on a CPU."""
-    for each in model.modules():
-        if isinstance(each, torch.nn.Dropout):
-            each.p = 0.0
 
 
 def to_groups(
