@@ -17,7 +17,7 @@ import esrag as package
 from esrag.embedding import model_files
 from esrag.errors import ModelError
 
-MAX_S = 240
+MAX_S = 120
 _FORKS = ForkServer()
 
 hypothesis.settings.register_profile("esrag", deadline=None)  # a loaded machine is no failure
@@ -84,12 +84,13 @@ def _ran(done):
 class CommandLine:
     """`esrag` in a folder of its own, with the hashing embedder unless told otherwise.
 
-    `prefix` is run before it.
+    `prefix` is run before it. A command takes `max_s` seconds at most.
     """
 
     folder: Path
     variables: dict
     prefix: tuple = ()
+    max_s: int = MAX_S
 
     def __call__(self, *arguments, stdin="", **variables):
         """Runs `esrag ARGUMENTS`; keyword arguments are environment variables. A stack trace is a
@@ -106,7 +107,7 @@ class CommandLine:
             cwd=self.folder,
             env=self.environment(**variables),
             stdin=stdin,
-            timeout=MAX_S,
+            timeout=self.max_s,
         )
         return _ran(done)
 
@@ -119,7 +120,7 @@ class CommandLine:
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=MAX_S,
+            timeout=self.max_s,
             check=False,
         )
         return _ran(done)
