@@ -89,9 +89,9 @@ def _compare_nearest(
 
 def _reads_worse(statement: Statement, best: Statement) -> bool:
     """Return whether the reader takes a statement for a far worse answer than the best one."""
-    if statement.reading is None or best.reading is None:
-        return statement.reading is not best.reading
-    return statement.reading < best.reading - FAR
+    if best.reading is None:  # there is no reader
+        return False
+    return statement.reading is None or statement.reading < best.reading - FAR
 
 
 def _tells_apart(sides: Sequence[Sequence[str]], statement: Statement) -> bool:

@@ -6,12 +6,7 @@ from safetensors.numpy import load_file
 
 from esrag.embedding import EmbedderOptions
 from esrag.embedding.opening import open_embedder
-from esrag.embedding.reader import (
-    ANSWERS_FILE,
-    WEIGHTS_FILE,
-    Reader,
-    open_reader,
-)
+from esrag.embedding.reader import ANSWERS_FILE, WEIGHTS_FILE, Reader, open_reader
 from esrag.jobs.work import Work
 from esrag.settings.layers import resolve
 from esrag.verifying.drafts import to_evidence
