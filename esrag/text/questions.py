@@ -291,6 +291,25 @@ OPTION = re.compile(r"(?<!\S)--?[A-Za-z][\w-]{0,40}(?![\w-])")  # of a command: 
 _PRONOUNS = "he|its?|ones?|she|them|these|they|this|those"
 _PRONOUN = re.compile(rf"(?:{_PRONOUNS}|that)", re.IGNORECASE)
 _REFERS = re.compile(rf"\b(?:{_PRONOUNS}|each|hers?|him|his|that one|theirs?)\b", re.IGNORECASE)
+# "They need a salt. What is that?", "It has a 'dialect'. What does this word mean?"
+_THAT = "(?:that|this|those|these|it|they)"
+_ASKS_BACK = re.compile(
+    rf"what(?:['’]s| is| are) {_THAT}(?: all about)?(?:[,?]| (?:in|for|according|supposed)\b)"
+    rf"|what (?:do|does) {_THAT}(?: \w{{3,20}})?"
+    r" (?:describe|do|influence|mean|refer to|stand for)\b"
+    rf"|what (?:do|does) [^?]{{1,60}} (?:mean|understand) by {_THAT}\b",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"(?<!\w)[\"“‘']([^\"“”‘’'.!?]{2,40})[\"”’'](?!\w)")
+_BEFORE_NAME = (
+    "about|an?|by|called|from|has|have|mention(?:ed|s)?|needs?|of|on|said|says|suggest(?:ed|s)?"
+    "|the|uses?|wants?|with"
+)
+_NAMED_LAST = re.compile(
+    rf"(?:\b(?:{_BEFORE_NAME})|['’]s?) (?:(?:an?|the) )?(?:(?:abbreviation|acronym|term|word) )?"
+    r"([\w-]{2,40}(?: [\w-]{2,40})?)"
+    r"(?: (?:all|for|in|on) [^?]{1,100})?[.!;]*\Z"
+)
 _KEYWORDS = re.compile(r"(?:\S+ ){1,8}\S*[^\s.?!:]")
 _MIN_CORE = 4  # words
 _MAX_TYPED = 3  # words of a question that only names an option
@@ -318,7 +337,11 @@ def read_question(question: str) -> Asked:
     >>> [read_question(text).kind for text in ("How long must a key be?", "Who wrote PEP 8?")]
     ['count', 'who']
     """
-    question = _BEFORE.sub("", _shorten(question))
+    question = _shorten(question)
+    if meant := _find_meant(question):
+        return Asked("definition", meant)
+
+    question = _BEFORE.sub("", question)
     if found := _CALLED.search(question):
         return Asked("definition", _cut(found[1]))
     if _BARE_WORD.fullmatch(question):
@@ -335,18 +358,22 @@ def read_question(question: str) -> Asked:
 def find_core(question: str) -> str:
     """Return a question without what it says of its circumstances, if the rest stands by itself.
 
-    Keywords become a question.
+    Keywords become a question, and "that" becomes what the sentence before names.
 
     >>> find_core("In curling, what is a crampit, according to the book?")
     'What is a crampit?'
     >>> find_core("kettle boiling time")
     'What is kettle boiling time?'
+    >>> find_core("Passwords need a salt. What is that?")
+    'What is salt?'
     >>> find_core("I have a kettle. How long does it boil?")
     'I have a kettle. How long does it boil?'
     """
     said = _shorten(question)
     if _KEYWORDS.fullmatch(said) and read_question(said).kind == "other":
         return f"What is {said}?"
+    if meant := _find_meant(said):
+        return f"What is {meant}?"
     core = _ADDED.sub("?", _FRAME.sub("", _BEFORE.sub("", said)))
     if core == said or len(core.split()) < _MIN_CORE or _REFERS.search(core):
         return question
@@ -368,6 +395,23 @@ def find_other_words(question: str) -> dict[str, str]:
         for said in pattern.finditer(question):
             found[said[0]] = " ".join(filter(None, (found.get(said[0]), other)))
     return found
+
+
+def _find_meant(question: str) -> str:
+    """Return what the sentence before names last, if a question asks what "that" is; else "".
+
+    >>> _find_meant("They keep talking of a 'dialect'. What is that, in short?")
+    'dialect'
+    >>> _find_meant("It uses the abbreviation FAL. What does this level describe?")
+    'FAL'
+    >>> _find_meant("I have a kettle. How long does it boil?")
+    ''
+    """
+    said = _BEFORE.match(question)
+    if not said or not _ASKS_BACK.match(question, said.end()):
+        return ""
+    named = _QUOTED.search(said[0]) or _NAMED_LAST.search(said[0].rstrip())
+    return named[1] if named else ""
 
 
 def _shorten(question: str) -> str:

@@ -59,6 +59,8 @@ from esrag.verifying.drafts import to_evidence
         ("list", ["What are the different modes of the lamp?"]),
         ("comparison", ["How is a lamp different from a lantern?", "What makes a lid different?"]),
         ("list", ["What are maintainers of the project allowed to do?"]),
+        ("definition", ["We were told to get a lamp. What is that supposed to be?"]),
+        ("list", ["They need a lamp. What is it used for?"]),
         ("other", ["What is the code for a reverse slant?", "sudoers restore old dump size"]),
         ("other", ["session secret renewal", "x", "Wie hoch ist der Turm?", "?"]),
     ],
@@ -165,6 +167,12 @@ def test_the_statement_that_fits_best(question, text, expected):
         ("Which port does it use, 80 or 443?", None),
         ("What is a lamp?", None),
         ("By Monday, who won?", None),
+        ("It stops with E-204. What does that mean?", "What is E-204?"),
+        ('They sold me "wick oil" today. What\'s that?', "What is wick oil?"),
+        ("The harbour wants leading lights. What are those?", "What is leading lights?"),
+        ("There's a knob called flux for it. What does it influence?", "What is flux?"),
+        ("It broke at sea. What is that?", None),
+        ("They need a lamp. What does it cost?", None),
     ],
 )
 def test_the_core_of_a_question(question, core):
