@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from esrag.citations import REFUSAL
-from esrag.evidence import NEAR, Statement
+from esrag.evidence import NEAR, Statement, find_best
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.asked import asks_same
 from esrag.evidence.counts import find_default, is_bare_default
@@ -19,7 +19,7 @@ from esrag.generating import Draft, GenerationTask, GeneratorOptions
 from esrag.generating.antecedents import follows, goes_on, needs_former, refers_back, stands_alone
 from esrag.generating.comparing import compare, count_words
 from esrag.text.questions import read_question
-from esrag.text.terms import compounds, terms
+from esrag.text.terms import compounds, find_years, gives_other_years, terms
 from esrag.verifying.support import Unsupported, support
 
 MAX_WORDS = 60  # of an answer, from which no sentence is added to the best one
@@ -112,8 +112,25 @@ def _cells(task: GenerationTask) -> str:
 
 
 def _sentences(task: GenerationTask) -> str:
-    chosen = _choose(task.question, task.statements, task.max_sentences)
+    chosen = _choose(task.question, _leave_out_years(task), task.max_sentences)
     return " ".join(_cite(statement, task.question) for statement in chosen)
+
+
+def _leave_out_years(task: GenerationTask) -> Sequence[Statement]:
+    """Return the statements without those of other years than the question's, unless the best is.
+
+    The year may stand in the title: two annual reports have the same sentence with other figures.
+    """
+    asked = find_years(task.question)
+    headings = {item.key: f"{item.chunk.title} {item.chunk.section}" for item in task.evidence}
+
+    def is_of_others(each: Statement) -> bool:
+        return gives_other_years(asked, f"{headings[each.key]} {each.under} {each.text}")
+
+    best = find_best(task.statements)
+    if best is None or is_of_others(best):
+        return task.statements
+    return [each for each in task.statements if not is_of_others(each)]
 
 
 def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> list[Statement]:

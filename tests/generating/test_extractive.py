@@ -92,6 +92,18 @@ def test_a_table_is_read_by_the_row_with_caption_and_header():
     assert found.citations[0].key == "c1"
 
 
+def test_the_report_of_another_year_adds_nothing():
+    """Its sentence has the same words and other figures; a year may stand in the title."""
+    question = "How many lamps broke in 2022?"
+    first, second = evidence("There were 131 broken lamps.", "There were 96 broken lamps.")
+    given = tuple(
+        replace(item, chunk=replace(item.chunk, title=f"Report {year}"))
+        for item, year in ((first, 2022), (second, 2023))
+    )
+    assert draft(question, given, 3).text == "There were 131 broken lamps. [c1]"
+    assert "96" in draft("How many lamps broke?", given, 3).text
+
+
 RESETTING = "Resetting the kettle\n\nTo reset the kettle, do the following:"
 
 
