@@ -68,6 +68,7 @@ _REPLY = re.compile(r"\AA(?:nswer)?[:.]\s+")
 # A case that is cited, such as "See Smith v. Jones, 3 U. S. 5 (1797)."
 _CITES = re.compile(r"(?:but )?(?:see|cf\.|accord|compare)[ ,].{1,120} v\. ", re.IGNORECASE)
 _REFERENCE = re.compile(r"\^ (?:[a-z] ){0,9}[\"“A-Z]")  # in a list of sources: "^ Young, Emma."
+_REMARK = re.compile(r"\[[^\[\]]{1,80}\]")
 _PAGE = re.compile(r"\[Page(?: \d+)?\]\W*\Z")  # at the foot of a memo's page
 # Words with the pages that they are on, in an index: "keys, 7 library, 3 locks, 3, 7".
 _INDEXED = re.compile(r"[\w)], \d{1,4}(?:(?:, |[-–])\d{1,4}){0,9} (?=[^\W\d])")
@@ -131,7 +132,7 @@ def statements(
     if not found:
         return ()
 
-    below = find_below(question, all_said)
+    below = find_below(question, all_said, evidence)
     scored = prefer(question, score(Stated(question, evidence, found), read))
     return tuple(
         replace(each, fit=round(BELOW + (1 - BELOW) * each.fit, 6)) if each.order in below else each
@@ -140,15 +141,16 @@ def statements(
 
 
 def _can_be_quoted(text: str) -> bool:
-    """Return whether a text is neither a heading, nor a page number, nor too long.
+    """Return whether a text is neither a heading, a page number or a remark, nor too long.
 
-    >>> texts = "It is old.", "Page 7", "2.7.9 2014-12-10", "max_size=7"
+    >>> texts = "It is old.", "Page 7", "2.7.9 2014-12-10", "max_size=7", "[last revised in May]"
     >>> [_can_be_quoted(text) for text in texts]
-    [True, False, True, True]
+    [True, False, True, True, False]
     """
     is_said = len(text.split()) >= MIN_QUOTE_WORDS and _WORD.search(text)
+    is_remark = _REMARK.fullmatch(text)
     is_value = _DATED.fullmatch(text) or _ASSIGNED.fullmatch(text)
-    return len(text) <= MAX_CHARACTERS and bool(is_said or is_value)
+    return len(text) <= MAX_CHARACTERS and bool((is_said and not is_remark) or is_value)
 
 
 def _found(evidence: Sequence[Evidence]) -> list[Statement]:
@@ -158,6 +160,8 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
     for item in evidence:
         headings = _read_headings(item.chunk.section)
         asked = item.chunk.section.rpartition(" > ")[2]
+        if not asked and item.chunk.ordinal == 0:
+            asked = item.chunk.title  # of a row with a question and its answer
         for line in lines(item.chunk.text):
             asked = _find_asked(line, asked)
             said, more = _say_whole(line, item.chunk, evidence)
@@ -375,7 +379,8 @@ def _iter_lines(text: str) -> Iterator[Line]:
         if heading or (ASKED.match(span) and span.endswith("?")):
             asked = "" if heading else source
         if "|" in _CHOICE.sub("", span):
-            yield from (Line(said, source, row) for said, row in reader.read(start, end))
+            rows = reader.read(start, end)
+            yield from (_as_reply(Line(said, source, row)) for said, row in rows)
         elif CAPTION.match(span):
             caption, *rest = span.split("\n")
             reader.pass_caption(caption, end)
@@ -387,6 +392,19 @@ def _iter_lines(text: str) -> Iterator[Line]:
             if not _LEADERS.search(span):
                 said = _iter_said(text, spans, number, source)
                 yield from (_put_under(line, under, asked) for line in said)
+
+
+def _as_reply(line: Line) -> Line:
+    """Return a row of a question and its answer as the answer, under the question.
+
+    >>> row = Row("", (("Question", "Who may play?"), ("Answer", "All members may.")))
+    >>> _as_reply(Line("Question: Who may play?, Answer: All members may.", "", row)).text
+    'All members may.'
+    """
+    cells = [cell.strip() for _, cell in line.row.cells] if line.row else []
+    question, answer = cells if len(cells) == 2 else ("", "")  # noqa: PLR2004
+    is_reply = question.endswith("?") and _can_be_quoted(answer)
+    return replace(line, text=answer, under=question) if is_reply else line
 
 
 def _put_under(line: Line, heading: str, asked: str) -> Line:

@@ -27,6 +27,7 @@ _COUNTED = re.compile(r"\(?(\d{1,2}|[a-z])[.)]\s")
 _ENTRY = re.compile(r"\A(?![ \t])([^\n:]{1,40}[\w)'\"`])\n[ \t]{1,20}(?=[^\W\d_a-z])")
 _BULLET = re.compile(r"\A[^\w(]\s+")
 _LETTERS, _DIGITS = re.compile("[a-z]+"), re.compile(r"\d+")
+_WORD = re.compile(r"[^\W_]")
 _MARKED = re.compile(r"\A#{1,6}\s+|\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z")
 _ENDS_SENTENCE = re.compile(r"[.!?;,…]['\"”’)]*\Z")
 _ENDS_PART = re.compile(r"[.!?:;,…]['\"”’)]*\Z")
@@ -142,8 +143,10 @@ def read_heading(said: str) -> str:
     ('Keys', 'Keys', '')
     >>> read_heading("## Is it a key?"), read_heading("Is it a key?")
     ('Is it a key?', '')
+    >>> read_heading("~~~~")  # below a question, which is a sentence of its own
+    ''
     """
-    if len(said) > MAX_MARKED or ITEM.match(said) or "|" in said:
+    if len(said) > MAX_MARKED or ITEM.match(said) or "|" in said or not _WORD.search(said):
         return ""
     bare = _MARKED.sub("", said)
     heading = drop_number(bare.strip())
