@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from esrag.loading.colours import CLEAR, WHITE, find_colour, look_same, to_colour
+from esrag.loading.folded import opens, unfold
 from esrag.loading.layout import count_characters
 from esrag.loading.style_sheets import has_other_sheet
 from esrag.loading.styles import Style, Styles
@@ -63,6 +64,7 @@ def _find_hidden(tree: Any) -> tuple[Sequence[Any], Sequence[_Piece]]:
 
     concealed: list[Any] = []
     inkless: list[_Piece] = []
+    folded: set[str] = set()  # ids of what the elements before open
     styles = Styles(tree)
     # The page is white, unless a style sheet that is not read may paint it.
     paints = [_Paint("", "" if has_other_sheet(tree) else WHITE)]
@@ -72,10 +74,14 @@ def _find_hidden(tree: Any) -> tuple[Sequence[Any], Sequence[_Piece]]:
         if event == "start":
             style = styles.of(element)
             paints.append(_paint(element, style, paints[-1]))
-            if element is not tree and _is_concealed(element, style):
+            if element.get("id") in folded:
+                unfold(element)
+            elif element is not tree and _is_concealed(element, style):
                 concealed.append(element)
                 walker.skip_subtree()
-            elif paints[-1].is_invisible and _is_text(element.text, element.tag):
+                continue
+            folded |= opens(element)
+            if paints[-1].is_invisible and _is_text(element.text, element.tag):
                 inkless.append((element, "text"))
             continue
 

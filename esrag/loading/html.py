@@ -8,6 +8,7 @@ from typing import Any
 from esrag.loading.bold import mark_headings
 from esrag.loading.concealed import remove_concealed
 from esrag.loading.decoding import decode, is_text
+from esrag.loading.folded import show_folds
 from esrag.loading.headers import MAX_COVERED, MAX_ROWS_COVERED, Cell, spread_cells
 from esrag.loading.html_tables import simplify_cells, unfold_layout_tables
 from esrag.loading.layout import Layout, clean_title, join_lines
@@ -169,7 +170,7 @@ def _prepare(layout: Layout, tree: Any, *, keep_hidden: bool) -> bool:
     """
     from lxml import etree
 
-    hidden = 0
+    has_folds, hidden = show_folds(tree), 0
     if keep_hidden:
         for template in tree.iter("template"):
             template.tag = "div"  # or it would be left out below
@@ -183,7 +184,7 @@ def _prepare(layout: Layout, tree: Any, *, keep_hidden: bool) -> bool:
     etree.strip_tags(tree, "sup")
 
     is_simplified = simplify_cells(tree, _HIDDEN_TAGS)
-    return bool(hidden or is_unfolded or raised or is_simplified)
+    return bool(hidden or has_folds or is_unfolded or raised or is_simplified)
 
 
 def body_of(tree: Any) -> Any:
