@@ -22,7 +22,7 @@ from esrag.records import Columns, Document, Source
 from esrag.text import format_count, normalise
 
 _TEXTS = ("text", "content", "body", "abstract", "description", "answer", "passage")
-_TITLES = ("title", "name", "headline", "subject")
+_TITLES = ("title", "name", "headline", "subject", "question")
 _IDS = ("id", "_id", "doc_id", "key")
 _JSONL = (".jsonl", ".ndjson")
 _LONG_CELL = 80  # characters, on average: a column of sentences

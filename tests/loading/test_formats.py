@@ -438,6 +438,16 @@ def test_csv_columns_of_long_cells_are_text(load, build):
     )
 
 
+def test_the_question_of_a_csv_is_the_title_of_its_answer(load):
+    """So that it is searched; a column of titles goes before."""
+    documents, _ = load("a.csv", "question,answer,topic\nMay I swim?,In July.,pool\n")
+    assert [(d.title, d.text, d.metadata) for d in documents] == [
+        ("May I swim?", "In July.", {"topic": "pool"})
+    ]
+    documents, _ = load("a.csv", "question,answer,title\nMay I swim?,In July.,Pool\n")
+    assert [(d.title, d.metadata) for d in documents] == [("Pool", {"question": "May I swim?"})]
+
+
 def test_csv_without_text_is_one_table(load_one, samples):
     """Short cells give one document whose lines repeat the header's names."""
     document = load_one(*samples["tsv"])
