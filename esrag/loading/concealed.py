@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from esrag.loading.colours import CLEAR, WHITE, find_colour, look_same, to_colour
-from esrag.loading.folded import opens, unfold
+from esrag.loading.folded import has_text, opens, unfold
 from esrag.loading.layout import count_characters
 from esrag.loading.style_sheets import has_other_sheet
 from esrag.loading.styles import Style, Styles
@@ -65,6 +65,7 @@ def _find_hidden(tree: Any) -> tuple[Sequence[Any], Sequence[_Piece]]:
     concealed: list[Any] = []
     inkless: list[_Piece] = []
     folded: set[str] = set()  # ids of what the elements before open
+    tabs = 0  # that are left to open a panel each
     styles = Styles(tree)
     # The page is white, unless a style sheet that is not read may paint it.
     paints = [_Paint("", "" if has_other_sheet(tree) else WHITE)]
@@ -74,13 +75,16 @@ def _find_hidden(tree: Any) -> tuple[Sequence[Any], Sequence[_Piece]]:
         if event == "start":
             style = styles.of(element)
             paints.append(_paint(element, style, paints[-1]))
-            if element.get("id") in folded:
+            is_panel = element.get("role") == "tabpanel"
+            if element.get("id") in folded or (is_panel and tabs > 0):
                 unfold(element)
+                tabs -= is_panel
             elif element is not tree and _is_concealed(element, style):
                 concealed.append(element)
                 walker.skip_subtree()
                 continue
             folded |= opens(element)
+            tabs += element.get("role") == "tab" and has_text(element)
             if paints[-1].is_invisible and _is_text(element.text, element.tag):
                 inkless.append((element, "text"))
             continue

@@ -33,7 +33,12 @@ def opens(control: Any) -> set[str]:
     opened = control.get("aria-controls", "")
     if not opened or control.get("aria-haspopup") is not None:
         return set()
-    return set(opened.split()) if any(map(str.strip, control.itertext())) else set()
+    return set(opened.split()) if has_text(control) else set()
+
+
+def has_text(element: Any) -> bool:
+    """Return whether an element says something."""
+    return any(map(str.strip, element.itertext()))
 
 
 def unfold(part: Any) -> None:

@@ -12,6 +12,7 @@ from esrag.loading.folded import show_folds
 from esrag.loading.headers import MAX_COVERED, MAX_ROWS_COVERED, Cell, spread_cells
 from esrag.loading.html_tables import simplify_cells, unfold_layout_tables
 from esrag.loading.layout import Layout, clean_title, join_lines
+from esrag.loading.plainer import make_plainer
 from esrag.loading.superscripts import separate_raised
 from esrag.records import Document, Source
 from esrag.text import normalise
@@ -164,12 +165,7 @@ def _prepare(layout: Layout, tree: Any, *, keep_hidden: bool) -> bool:
     """Remove hidden elements and separate superscripts from the text before them.
 
     Return whether the page changed.
-
-    The `sup` elements go: what trafilatura gives of a short page has each of them on a line of its
-    own.
     """
-    from lxml import etree
-
     has_folds, hidden = show_folds(tree), 0
     if keep_hidden:
         for template in tree.iter("template"):
@@ -179,12 +175,11 @@ def _prepare(layout: Layout, tree: Any, *, keep_hidden: bool) -> bool:
     layout.leave_out(hidden)
 
     is_unfolded = unfold_layout_tables(tree)
-    raised = list(tree.iter("sup"))
-    separate_raised(raised)
-    etree.strip_tags(tree, "sup")
+    separate_raised(list(tree.iter("sup")))
+    is_plainer = make_plainer(tree)
 
     is_simplified = simplify_cells(tree, _HIDDEN_TAGS)
-    return bool(hidden or has_folds or is_unfolded or raised or is_simplified)
+    return bool(hidden or has_folds or is_unfolded or is_plainer or is_simplified)
 
 
 def body_of(tree: Any) -> Any:
@@ -247,6 +242,24 @@ def _level(element: Any) -> int:
     return int(tag[1]) if isinstance(tag, str) and re.fullmatch("h[1-6]", tag) else 0
 
 
+def _is_code(element: Any) -> bool:
+    """Return whether an element keeps its lines: `pre`, or what trafilatura makes of it."""
+    if element.tag != "code":
+        return bool(element.tag == "pre")
+    around = element.getparent()
+    is_block = around is not None and around.tag in ("body", "div", "item", "section", "quote")
+    return is_block and any("\n" in text.strip() for text in element.itertext())
+
+
+def _is_numbered(element: Any) -> bool:
+    return bool(element.tag == "ol" or (element.tag == "list" and element.get("rend") == "ol"))
+
+
+def _read_number(element: Any, name: str, otherwise: int) -> int:
+    value = element.get(name, "")
+    return int(value) if re.fullmatch("[0-9]{1,6}", value) else otherwise
+
+
 def _count_covered(cell: Any, name: str, most: int) -> int:
     """Return how many rows or columns a cell covers, including its own."""
     count = cell.get(name, "")
@@ -272,6 +285,7 @@ class _Writer:
         self._rows: list[list[str]] = []
         self._is_in_row = False
         self._covers: list[list[tuple[int, int]]] = []  # rows and columns that each cell covers
+        self._numbers: list[int] = []  # of the last item of each numbered list
         self._prefix = ""
         self._is_term = False
         self._terms: list[str] = []  # whose definition follows
@@ -282,13 +296,10 @@ class _Writer:
 
     def start(self, element: Any) -> None:
         tag = element.tag
-        if _is(element, _BLOCK):
+        is_code = _is_code(element)
+        if is_code or _is(element, _BLOCK):
             self.flush()
-        part = _find_part(element)
-        if part == "dt":
-            self._is_term = True
-        elif tag in _LISTS:
-            self._leave_terms()
+        self._start_part(element)
         if tag == "table":
             self._tables += 1
         elif tag in _ROWS and self._tables == 1:
@@ -297,10 +308,27 @@ class _Writer:
             self._add_cell(element)
         elif tag in ("br", "lb"):
             self._inline.append("\n")
-        elif tag == "pre":
+        elif is_code:
             self._preformatted += 1
-        elif tag in _ITEMS and not part:
-            self._prefix = "- "
+
+    def _start_part(self, element: Any) -> None:
+        """Begin a list, a term or an item."""
+        part = _find_part(element)
+        if part == "dt":
+            self._is_term = True
+        elif element.tag in _LISTS:
+            self._leave_terms()
+        if _is_numbered(element):
+            self._numbers.append(_read_number(element, "start", 1) - 1)
+        elif element.tag in _ITEMS and not part:
+            self._prefix = self._mark(element)
+
+    def _mark(self, item: Any) -> str:
+        """Return the bullet of an item, or its number if its list is numbered and in no other."""
+        if len(self._numbers) != 1 or not _is_numbered(item.getparent()):
+            return "- "
+        self._numbers[-1] = _read_number(item, "value", self._numbers[-1] + 1)
+        return f"{self._numbers[-1]}. "
 
     def _add_cell(self, element: Any) -> None:
         if not self._is_in_row:
@@ -311,9 +339,10 @@ class _Writer:
 
     def end(self, element: Any) -> None:
         tag = element.tag
+        is_code = _is_code(element)
         if level := _level(element):
             self.flush(level)
-        elif _is(element, _BLOCK):
+        elif is_code or _is(element, _BLOCK):
             self.flush()
         part = _find_part(element)
         if part == "dt":
@@ -324,8 +353,10 @@ class _Writer:
             self._end_table()
         elif tag in _ROWS and self._tables == 1:
             self._is_in_row = False
-        elif tag == "pre":
+        elif is_code:
             self._preformatted -= 1
+        elif _is_numbered(element):
+            self._numbers.pop()
         elif tag in _ITEMS:
             self._prefix = ""
 

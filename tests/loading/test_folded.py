@@ -65,6 +65,17 @@ def test_what_a_reader_cannot_open_stays_hidden(load_one, control):
     assert ("night" in document.text, document.hidden > 0) == (False, True)
 
 
+def test_each_tab_opens_a_panel(load_one):
+    """Where the page does not say which; a panel without a tab is not opened."""
+    tabs = "<ul><li role='tab'>npm</li><li role='tab'>Yarn</li></ul>"
+    panels = "".join(
+        f"<div role='tabpanel'{hidden}><p>Use {name} to install it.</p></div>"
+        for name, hidden in (("npm", ""), ("yarn", " hidden"), ("rust", " hidden"))
+    )
+    document = load_one("a.html", page(tabs + panels))
+    assert [name in document.text for name in ("npm", "yarn", "rust")] == [True, True, False]
+
+
 def test_other_buttons_are_no_text(load_one):
     text = load_one("a.html", page("<button>Need help?</button><button>Send</button>")).text
     assert "help" not in text

@@ -1,0 +1,67 @@
+"""Elements of a web page made plainer, so that trafilatura keeps what they say."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+# Trafilatura leaves these out, or gives each a line of its own; their text is a part of the line.
+_WITHIN_LINES = ("data", "label", "output", "q", "sup", "time")
+_BLOCKS = {"center": "div", "figure": "div", "figcaption": "p", "legend": "p"}
+_NOTE = re.compile(r"admonition|callout|footnote|note|tip|warning", re.IGNORECASE)
+_SAYS = ("h1", "h2", "h3", "h4", "h5", "h6", "li", "p", "td")
+_MIN_SAID = 40  # characters of a form that is more than fields
+
+
+def make_plainer(tree: Any) -> bool:
+    """Make elements that trafilatura drops such as it keeps, and return whether there were some.
+
+    Figures keep their captions and code its lines, notes beside the text are of it, and so is a
+    form that says more than the names of its fields.
+    """
+    from lxml import etree  # type: ignore[import-untyped]
+
+    steps: tuple[Callable[[Any], bool], ...] = (_show_formulas, _wrap_code, _rename_blocks)
+    found = [step(tree) for step in steps]
+    has_words = next(tree.iter(*_WITHIN_LINES), None) is not None
+    for quoted in tree.iter("q"):
+        quoted.text, quoted.tail = f'"{quoted.text or ""}', f'"{quoted.tail or ""}'
+    etree.strip_tags(tree, *_WITHIN_LINES)
+    return has_words or any(found)
+
+
+def _show_formulas(tree: Any) -> bool:
+    """Replace each formula by its text: as its author wrote it, if the page says how."""
+    formulas = list(tree.iter("math"))
+    for formula in formulas:
+        said = formula.get("alttext") or "".join(map(str.strip, formula.itertext()))
+        formula.tail = f"{said}{formula.tail or ''}"
+        formula.drop_tree()
+    return bool(formulas)
+
+
+def _wrap_code(tree: Any) -> bool:
+    """Mark preformatted text as code: trafilatura keeps the lines of code."""
+    blocks = [block for block in tree.iter("pre") if block.find(".//code") is None]
+    for block in blocks:
+        code = block.makeelement("code")
+        code.text, block.text = block.text, None
+        code.extend(list(block))
+        block.append(code)
+    return bool(blocks)
+
+
+def _rename_blocks(tree: Any) -> bool:
+    found = [*tree.iter(*_BLOCKS), *filter(_is_note, tree.iter("aside"))]
+    found += filter(_says_much, tree.iter("form", "fieldset"))
+    for block in found:
+        block.tag = _BLOCKS.get(block.tag, "div")
+    return bool(found)
+
+
+def _is_note(aside: Any) -> bool:
+    return bool(aside.get("role") == "note" or _NOTE.search(aside.get("class", "")))
+
+
+def _says_much(form: Any) -> bool:
+    said = (each.text_content().strip() for each in form.iter(*_SAYS))
+    return any(len(text) >= _MIN_SAID for text in said)
