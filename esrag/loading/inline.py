@@ -17,7 +17,8 @@ from esrag.text import normalise
 _CODE = re.compile(r"(?<!`)(?:``((?:[^`]|`(?!`)){1,400})``|`([^`]{1,400})`)(?!`)")
 _LINK = re.compile(
     r"!?\[((?:[^\[\]]|\[[^\[\]]{0,200}\]){0,400})\]"
-    r"\((?:<[^<>]{0,500}>|(?:[^()\s{}]|\{\{[^{}]{0,100}\}\}){0,800})(?:\s{1,3}\"[^\"]{0,300}\")?\)"
+    r"\((?:<[^<>]{0,500}>|(?:[^()\s{}]|\{\{[^{}]{0,100}\}\}|\([^()\s]{0,100}\)){0,800})"
+    r"(?:\s{1,3}(?:\"[^\"]{0,300}\"|'[^']{0,300}'))?\)"
 )
 _AUTOLINK = re.compile(r"<((?:https?|ftp|mailto):[^<>\s]{1,800})>")
 _BREAK = re.compile(r"<br\s{0,3}/?>", re.IGNORECASE)
@@ -35,7 +36,7 @@ _STRONG = re.compile(
 )
 _EMPHASIS = re.compile(r"(?<![\w*\\])([*_])(?=[^\s*_])([^*_\n]{1,300})(?<=\S)\1(?![\w*])")
 _ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
-_ESCAPED = re.compile(r"\\([*_`\[\]<>#~&$])")
+_ESCAPED = re.compile(r"\\([*_`\[\]<>#~&$.!+:'\"-])")
 _KEPT = "\ue000"  # placeholder for a piece of code until the rest is done; its number follows
 _HELD = re.compile(f"{_KEPT}(\\d+){_KEPT}")
 _NOTE = re.compile(r" ?\[(?:\d{1,4}|#[\w-]{0,40}|\*)\]_(?!\w)")  # a mark that leads to a footnote
@@ -105,7 +106,7 @@ def strip_marks(text: str) -> str:
         return f"{_KEPT}{len(held) - 1}{_KEPT}"
 
     text = _CODE.sub(hold, text.replace(_KEPT, ""))
-    text = _LINK.sub(r"\1", _AUTOLINK.sub(r"\1", text))
+    text = _LINK.sub(r"\1", _LINK.sub(r"\1", _AUTOLINK.sub(r"\1", text)))  # a badge is in a link
     text = _RAISED.sub(_separate, _BREAK.sub(" ", text))
     text = _TAG.sub("", text)
     text = _EMPHASIS.sub(r"\2", _STRONG.sub(r"\2", text))

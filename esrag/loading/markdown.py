@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import count, groupby
+from operator import itemgetter
 from string import ascii_lowercase
 from typing import Any
 
@@ -21,7 +22,7 @@ _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)", r
 _MAX_FRONT_MATTER = 65_536  # YAML is read at about 100 kB a second
 _MAX_ABOVE = 1000  # characters above a table in which its caption is looked for
 _MAX_TITLE = 1000  # characters of a heading that are looked at; its text stays whole
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})")  # indented below an item
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]++(.*)")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _NO_PARAGRAPH = re.compile(
@@ -29,7 +30,17 @@ _NO_PARAGRAPH = re.compile(
 )  # no setext heading under these lines
 _DIRECTIVE = re.compile(
     r"\A\s*+(?>(?:\{%[^%\n]{1,200}+%\}|\{:[^{}\n]{1,100}+\})\s*+)++\Z"
-    r"|(?<=\))\{:[^{}\n]{1,100}+\}"
+    r"|(?<=\))\{(?::| ?[.#\w])[^{}\n]{1,100}+\}"
+    r"|(?<=\S)[ \t]{1,3}+\{:? ?[.#]\w[^{}\n]{0,100}+\}\s*+\Z"
+)
+# "[guide]: https://a.example 'Guide'", and "[the guide][guide]", "[guide][]" or "[guide]"
+_TARGET = re.compile(
+    r" {0,3}\[([^\[\]^]{1,200})\]:[ \t]{0,9}\S{1,800}(?:[ \t]{1,9}[\"'(].{0,300})?"
+)
+_REFERENCE = re.compile(r"(?<![\w\]\\])!?\[([^\[\]]{1,400})\](?:\[([^\[\]]{0,200})\])?(?![(\[:])")
+_HTML_HEADING = re.compile(
+    r"^[ \t]{0,9}<h([1-6])\b[^<>]{0,300}>((?:[^<]|<(?!/?h[1-6]\b)){1,600})</h\1>[ \t]{0,9}$",
+    re.IGNORECASE | re.MULTILINE,
 )
 _QUOTED = re.compile(r"(?: {0,3}> ?)++")
 _ALERT = re.compile(r"\[!\w{1,20}\]\s*")
@@ -67,7 +78,7 @@ class MarkdownLoader:
         if not source.keep_hidden:
             body, hidden = _without_comments(body)
             layout.leave_out(hidden)
-        body = _without_quote_marks(_without_directives(body))
+        body = _without_quote_marks(_without_directives(_without_targets(_mark_headings(body))))
         body, hidden = write_embedded(_lines(body), source)
         layout.leave_out(hidden)
         body = write_aligned([*_lines(_mark_items(body))])
@@ -114,12 +125,53 @@ def _without_comments(body: str) -> tuple[str, int]:
 def _without_directives(body: str) -> str:
     r"""Return the text without what tells a site generator how to render it, except in code.
 
-    Those are lines of Liquid tags, and the attributes of kramdown.
+    Those are lines of Liquid tags, and the attributes of kramdown and Python-Markdown.
 
     >>> _without_directives("{% include copy.html %}\nA note.\n{: .note}\n[a](b){:target='_blank'}")
     '\nA note.\n\n[a](b)'
     """
     return "\n".join(line if code else _DIRECTIVE.sub("", line) for _, line, code in _lines(body))
+
+
+def _mark_headings(body: str) -> str:
+    r"""Return the text with HTML's headings, except in code, marked as Markdown's.
+
+    >>> _mark_headings("<h1 align='center'>\n  Kettle\n</h1>\n<h2><img src='a.png'></h2>")
+    "# Kettle\n<h2><img src='a.png'></h2>"
+    """
+    kept: list[str] = []
+    for is_code, group in groupby(_lines(body), key=itemgetter(2)):
+        block = "\n".join(line for _, line, _ in group)
+        kept.append(block if is_code else _HTML_HEADING.sub(_mark_heading, block))
+    return "\n".join(kept)
+
+
+def _mark_heading(found: re.Match[str]) -> str:
+    title = " ".join(found[2].split())
+    return f"{'#' * int(found[1])} {title}" if title_of(title) else found[0]
+
+
+def _without_targets(body: str) -> str:
+    r"""Return the text without the targets of references, and with the words that refer to them.
+
+    >>> _without_targets("See [the guide][g] and a[i][j], [G].\n\n[g]: https://a.example")
+    'See the guide and a[i][j], G.\n'
+    """
+    found = {
+        number: match[1].casefold()
+        for number, (_, line, code) in enumerate(_lines(body))
+        if not code and (match := _TARGET.fullmatch(line))
+    }
+    labels = {*found.values()}
+
+    def refer(reference: re.Match[str]) -> str:
+        return reference[1] if (reference[2] or reference[1]).casefold() in labels else reference[0]
+
+    lines = enumerate(_lines(body))
+    kept = [(line, code) for number, (_, line, code) in lines if number not in found]
+    return "\n".join(
+        line if code or not labels else _REFERENCE.sub(refer, line) for line, code in kept
+    )
 
 
 def _without_quote_marks(body: str) -> str:
@@ -240,7 +292,7 @@ def title_of(text: str) -> str:
     >>> title_of("1. The `k-NN` [index](index.md) {#knn}")
     '1. The k-NN index'
     """
-    text = re.sub(r"\{[:#.][^{}]*\}|<[^<>]*>", "", text[:_MAX_TITLE])
+    text = re.sub(r"\{ ?[:#.][^{}]*\}|<[^<>]*>", "", text[:_MAX_TITLE])
     text = re.sub(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?", r"\1", text)
     return join_lines(without_entities(re.sub(r"`|\*\*|__", "", text)).strip("* "))
 
