@@ -1,9 +1,10 @@
 """E-mail messages."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from email.errors import MessageError
 from email.message import EmailMessage, MIMEPart
+from typing import Any
 
 from esrag.errors import ParsingError
 from esrag.loading import Skipped, html
@@ -12,7 +13,10 @@ from esrag.loading.layout import Layout, join_lines
 from esrag.records import Document, Source
 from esrag.text import normalise
 
-_HEADERS = ("From", "To", "Date", "Subject")
+_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+_MAX_DEPTH = 8  # of parts within parts
+# Words that the first of two alternatives has of the other's: it may say that it is in the other.
+_MIN_SHARE = 0.1
 _SURE = re.compile(
     rb"^(?:mime-version|message-id|received|return-path):", re.IGNORECASE | re.MULTILINE
 )
@@ -25,7 +29,7 @@ _BROKEN = (MessageError, LookupError, ValueError, AttributeError, TypeError, Ass
 
 
 class EmlLoader:
-    """One message, as text or else as HTML; attachments are named and left out."""
+    """One message, as text or else as HTML, with those it encloses; attachments are left out."""
 
     def recognises(self, name: str, data: bytes) -> float:
         """Return 1.0 for a block of headers that only a message has, 0.5 by name."""
@@ -43,13 +47,18 @@ class EmlLoader:
         message = message_from_bytes(source.data, policy=policy.default)
         fields = {name: _header(message, name) for name in _HEADERS}
         layout = Layout()
-        layout.add("\n".join(f"{name}: {value}" for name, value in fields.items() if value))
+        layout.add(_write_headers(message))
         yield from _write_body(layout, message, keep_hidden=source.keep_hidden)
         names = list(_attachments(message))
         layout.add("\n".join(f"Attachment: {name}" for name in names))
         yield from (Skipped(f"attachment {name}", "attachments are not read") for name in names)
         metadata = {name.lower(): fields[name] for name in ("From", "To", "Date")}
         yield layout.document(source, "eml", fields["Subject"], metadata)
+
+
+def _write_headers(message: EmailMessage) -> str:
+    fields = ((name, _header(message, name)) for name in _HEADERS)
+    return "\n".join(f"{name}: {value}" for name, value in fields if value)
 
 
 def _header(message: EmailMessage, name: str) -> str:
@@ -62,28 +71,50 @@ def _header(message: EmailMessage, name: str) -> str:
 
 
 def _write_body(layout: Layout, message: EmailMessage, *, keep_hidden: bool) -> Iterator[Skipped]:
-    """Add the message's text, or its HTML if it has no text."""
-    part = _find_body(message)
-    if part is None:
+    """Add the parts of a message that are shown, and those of the messages that it encloses."""
+    for part in _iter_shown(message):
+        data = _payload(part)
+        try:
+            if part.get_content_type() == "text/html":
+                tree = html.parse_page(html.page_text(data))
+                if tree is not None:
+                    html.write_page(layout, tree, keep_hidden=keep_hidden)
+            elif part.get_content_type() == "message/rfc822":
+                enclosed: Any = part.get_payload(0)
+                layout.add(_write_headers(enclosed))
+            elif data:
+                layout.add(_QUOTED.sub("", decode(data, _charset(part))))
+        except ParsingError as error:
+            yield Skipped("body", str(error))
+
+
+def _iter_shown(part: MIMEPart, depth: int = 0) -> Iterator[MIMEPart]:
+    """Yield the texts of a message in order, and before those of an enclosed one the part itself.
+
+    Of alternatives one is yielded.
+    """
+    kind = part.get_content_type()
+    if kind in ("text/plain", "text/html") and not _find_file(part):
+        yield part
+    if depth > _MAX_DEPTH or not part.is_multipart():
         return
 
-    data = _payload(part)
-    try:
-        if part.get_content_type() == "text/html":
-            tree = html.parse_page(html.page_text(data))
-            if tree is not None:
-                html.write_page(layout, tree, keep_hidden=keep_hidden)
-        elif data:
-            layout.add(_QUOTED.sub("", decode(data, _charset(part))))
-    except ParsingError as error:
-        yield Skipped("body", str(error))
+    within: Any = part.get_payload()
+    if kind == "multipart/alternative":
+        within = _choose(within)
+    elif kind == "multipart/related":
+        within = within[:1]
+    elif kind == "message/rfc822":
+        yield part
+    for each in within:
+        yield from _iter_shown(each, depth + 1)
 
 
-def _find_body(message: EmailMessage) -> MIMEPart | None:
-    try:
-        return message.get_body(("plain", "html"))
-    except _BROKEN:
-        return None
+def _choose(parts: Sequence[MIMEPart]) -> Sequence[MIMEPart]:
+    """Return the first of alternatives, or a later one if the first says next to nothing."""
+    lengths = [sum(len(_payload(each).split()) for each in _iter_shown(part)) for part in parts]
+    enough = _MIN_SHARE * max(lengths, default=0)
+    return [part for part, words in zip(parts, lengths, strict=True) if words >= enough][:1]
 
 
 def _payload(part: MIMEPart) -> bytes:
@@ -103,10 +134,13 @@ def _charset(part: MIMEPart) -> str:
 
 def _attachments(message: EmailMessage) -> Iterator[str]:
     """Yield the names of the parts that are files."""
-    for part in message.walk():
-        try:
-            name = part.get_filename()
-        except _BROKEN:
-            name = "without a readable name"
-        if name:
-            yield join_lines(normalise(name))
+    yield from filter(None, map(_find_file, message.walk()))
+
+
+def _find_file(part: MIMEPart) -> str:
+    """Return the name of a part's file; "" for a part that is none."""
+    try:
+        name = part.get_filename()
+    except _BROKEN:
+        name = "without a readable name"
+    return join_lines(normalise(name)) if name else ""
