@@ -19,7 +19,9 @@ MAX_ROWS_COVERED = 65_534  # as in HTML
 MAX_COPIES = 10_000  # of cells that cover others, in a table
 MAX_COPIED = 100  # characters
 
-_FIGURE = re.compile(r"[\s(+–−-]{0,4}[$€£]?[\s(+–−-]{0,4}\d[\d.,\s]*[%)]{0,2}\s*")
+_FIGURE = re.compile(
+    r"[\s(+–−-]{0,4}[$€£]?[\s(+–−-]{0,4}\d[\d.,\s]*+[%)]{0,2}+\s*+(?:[$€£]|[A-Z]{3})?+\s*+"
+)
 _A_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _UNIT = re.compile(r"[(\[].{1,20}[)\]]|units?", re.IGNORECASE)
@@ -191,11 +193,11 @@ def _goes_on(upper: Row, lower: Row, body: Sequence[Row]) -> bool:
         return True
     if not _fills_gaps(lower, upper):
         return False
-    if any(cell and cell == upper[column - 1] for column, cell in enumerate(upper) if column):
-        return True  # cells that cover several columns
+    has_figures = any(_is_figure(cell) for row in body[:MAX_HEADER_ROWS] for cell in row)
+    if any(cell and cell == left for left, cell in pairwise(upper)):  # covers several columns
+        return has_figures or not _fills_others(lower, upper)
 
     is_repeated = len(set(lower)) < len(lower)
-    has_figures = any(_is_figure(cell) for row in body[:MAX_HEADER_ROWS] for cell in row)
     is_empty = not upper[0] or not lower[0]
     return has_figures and (is_repeated or is_empty or _names_figures(lower, body))
 
@@ -204,6 +206,19 @@ def _fills_gaps(lower: Row, upper: Row) -> bool:
     """Return whether a row has text in all of the upper row's gaps, of which there are some."""
     gaps = _gaps(upper)
     return bool(gaps) and all(lower[n : n + 1] not in ([], [""]) for n in gaps)
+
+
+def _fills_others(lower: Row, upper: Row) -> bool:
+    """Return whether a row has other text below a name that its neighbours do not repeat.
+
+    Then it is no header: two columns have the same name.
+    """
+    gaps = _gaps(upper)
+    spanned = {*gaps, *(n - 1 for n in gaps)}
+    return any(
+        name and cell and cell != name and n not in spanned
+        for n, (name, cell) in enumerate(zip(upper, lower, strict=False))
+    )
 
 
 def _are_units(row: Row) -> bool:

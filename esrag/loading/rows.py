@@ -1,7 +1,9 @@
 """Tables and lines of JSON: a row with a text is a document of its own.
 
 Text, title and id of a row are in the columns that the settings name, else in those that are called
-so, such as "body" or "headline"; the other columns become metadata.
+so, such as "body" or "headline"; the other columns become metadata. Where the settings name no
+column of texts, they are also in the text of a table's row: a search for words does not see
+metadata.
 """
 
 import csv
@@ -22,7 +24,10 @@ from esrag.records import Columns, Document, Source
 from esrag.text import format_count, normalise
 
 _TEXTS = ("text", "content", "body", "abstract", "description", "answer", "passage")
-_TITLES = ("title", "name", "headline", "subject", "question")
+_TITLES = (
+    "title", "name", "headline", "subject", "question", "term", "summary", "product",
+    "titel", "frage", "begriff", "artikel",
+)  # fmt: skip
 _IDS = ("id", "_id", "doc_id", "key")
 _JSONL = (".jsonl", ".ndjson")
 _LONG_CELL = 80  # characters, on average: a column of sentences
@@ -32,6 +37,7 @@ _MAX_ID = 200  # characters
 _MAX_NAMES = 200  # characters of all columns' names in a message
 _MAX_CELL = 2**31 - 1
 _MAX_UNCLOSED = 20  # quotes that swallow the rest of a file; each costs another look at that rest
+_SEPARATOR = re.compile(r"\ufeff?sep=([,;\t|])\r?\n", re.IGNORECASE)  # as Excel writes it
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 Fields = Mapping[str, Any]
@@ -110,7 +116,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _load_table(source: Source, kind: str, delimiter: str = "") -> Iterator[Document | Skipped]:
-    text = decode(source.data)
+    text, delimiter = _read_table(source, delimiter)
     delimiter, names, count = _open_table(text, source.columns, delimiter)
     column = source.columns.text
     if names and not column:
@@ -124,6 +130,13 @@ def _load_table(source: Source, kind: str, delimiter: str = "") -> Iterator[Docu
     yield from (part for part in _read_rows(text, delimiter) if isinstance(part, Skipped))
     if names:
         yield _to_document(source, kind, names, _iter_rows(text, delimiter, count))
+
+
+def _read_table(source: Source, delimiter: str = "") -> tuple[str, str]:
+    """Return the text of a table, and its delimiter if that is known or the first line tells."""
+    text = decode(source.data)
+    told = _SEPARATOR.match(text)
+    return (text[told.end() :], told[1]) if told else (text, delimiter)
 
 
 def _open_table(text: str, columns: Columns, delimiter: str = "") -> tuple[str, list[str], int]:
@@ -172,7 +185,7 @@ def _load_rows(
             continue
         number += 1
         line, fields = part
-        if fields[documents.text].strip():
+        if documents.has_text(fields):
             yield documents.document(number, fields)
         else:
             yield Skipped(f"line {line}", "holds no text")
@@ -190,7 +203,19 @@ def _iter_fields(
             header_rows -= 1
         else:
             line, cells = part
-            yield line, dict(zip(names, cells, strict=False))
+            yield line, _name_cells(names, cells)
+
+
+def _name_cells(names: Sequence[str], cells: Sequence[str]) -> Fields:
+    """Return a row's cells by their names, those of columns with the same name together.
+
+    >>> _name_cells(["key", "note", "note"], ["A-1", "Raise it.", "Done."])
+    {'key': 'A-1', 'note': 'Raise it.; Done.'}
+    """
+    found: dict[str, str] = {}
+    for name, cell in zip(names, cells, strict=False):
+        found[name] = "; ".join(filter(None, (found.get(name), cell)))
+    return found
 
 
 def iter_records(source: Source) -> Iterator[tuple[int, Fields] | Skipped]:
@@ -198,12 +223,12 @@ def iter_records(source: Source) -> Iterator[tuple[int, Fields] | Skipped]:
 
     Anything else is yielded as skipped. Raises: ParsingError for a missing column.
     """
-    text = decode(source.data)
     if source.name.lower().endswith(_JSONL):
-        yield from _read_objects(text, source.columns)
+        yield from _read_objects(decode(source.data), source.columns)
         return
 
-    delimiter, names, count = _open_table(text, source.columns)
+    text, delimiter = _read_table(source)
+    delimiter, names, count = _open_table(text, source.columns, delimiter)
     yield from _iter_fields(_read_rows(text, delimiter), names, count)
 
 
@@ -234,9 +259,9 @@ def _read_rows(text: str, delimiter: str) -> Iterator[Row | Skipped]:
 
     A quote that is never closed, or closed by another row's, swallows the lines below it: then its
     own line is left out and reading goes on with the next. So is a row with more or fewer cells
-    than the header, since it cannot be told which are missing.
+    than the header, since it cannot be told which are missing; empty ones at the end may be.
     """
-    width = 0
+    width = least = 0
     for line, cells in _iter_raw_rows(text, delimiter):
         if isinstance(cells, Skipped):
             yield cells
@@ -245,11 +270,17 @@ def _read_rows(text: str, delimiter: str) -> Iterator[Row | Skipped]:
             continue
 
         width = width or len(cells)
-        if len(cells) == width:
-            yield line, cells
+        least = least or _count_filled(cells)
+        if least <= len(cells) and _count_filled(cells) <= width:
+            yield line, [*cells, *[""] * (width - len(cells))][:width]
         else:
             has = f"has {format_count(len(cells), 'cell')}"
             yield Skipped(f"line {line}", f"{has}, the header has {width}")
+
+
+def _count_filled(cells: Cells) -> int:
+    """Return the number of cells up to the last one with a text."""
+    return max((n for n, cell in enumerate(cells, start=1) if cell.strip()), default=0)
 
 
 def _iter_raw_rows(text: str, delimiter: str) -> Iterator[tuple[int, Cells | Skipped]]:
@@ -333,7 +364,9 @@ def _to_text(value: object) -> str:
     if isinstance(value, list):
         # SciFact's abstracts are lists of sentences.
         return "\n".join(_to_text(item) for item in value)
-    return "" if value is None or isinstance(value, dict) else str(value)
+    if isinstance(value, dict):
+        return "\n".join(filter(None, map(_to_text, value.values())))
+    return "" if value is None else str(value)
 
 
 class _Rows:
@@ -346,21 +379,37 @@ class _Rows:
 
     def document(self, number: int, fields: Fields) -> Document:
         """Return the row's document; its text is all strings if no field holds text."""
-        names = list(fields)
-        columns = self._source.columns
-        text = self.text or _find_name(names, _TEXTS)
-        title = columns.title or _find_name(names, _TITLES)
-        row_id = columns.id or _find_name(names, _IDS)
+        text = self.text or _find_name(list(fields), _TEXTS)
+        title, row_id = self._name(fields)
+        others = {key: value for key, value in fields.items() if key not in (text, title, row_id)}
         layout = Layout()
         if text:
             layout.add(_to_text(fields.get(text)))
+            layout.add(self._say_others(fields))
         else:
-            layout.add("\n".join(value for value in fields.values() if isinstance(value, str)))
+            said = (value for value in fields.values() if isinstance(value, str | list | dict))
+            layout.add("\n".join(filter(None, map(_to_text, said))))
 
         own_id = self._make_id(_to_text(fields.get(row_id)) or str(number))
         row = Source(f"{self._source.doc_id}#{own_id}", "", b"")
-        others = {key: value for key, value in fields.items() if key not in (text, title, row_id)}
         return layout.document(row, self._kind, _to_text(fields.get(title)), others)
+
+    def has_text(self, fields: Fields) -> bool:
+        """Return whether a row of a table has a text, or else other cells that are told."""
+        return bool(fields[self.text].strip() or self._say_others(fields))
+
+    def _say_others(self, fields: Fields) -> str:
+        """Return the other cells of a table's row, by name, if the settings name no text."""
+        if self._kind == "jsonl" or self._source.columns.text:
+            return ""
+        told = {self.text, *self._name(fields)}
+        cells = ((name, join_lines(cell)) for name, cell in fields.items() if name not in told)
+        return "\n".join(f"{name}: {cell}" for name, cell in cells if cell and "://" not in cell)
+
+    def _name(self, fields: Fields) -> tuple[str, str]:
+        """Return the names of the fields with a row's title and id, "" for none."""
+        names, columns = list(fields), self._source.columns
+        return columns.title or _find_name(names, _TITLES), columns.id or _find_name(names, _IDS)
 
     def _make_id(self, wanted: str) -> str:
         """Return the id on one line, made unique: a second "a" becomes "a~2"."""

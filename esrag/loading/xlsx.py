@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from io import BytesIO
 from typing import IO, Any
 from zipfile import ZipFile
@@ -11,6 +11,7 @@ from zipfile import ZipFile
 from esrag.loading import archive
 from esrag.loading.headers import MAX_COVERED, Cell, spread_cells
 from esrag.loading.layout import Layout, clean_title, count_characters
+from esrag.loading.number_formats import format_number
 from esrag.records import Document, Source
 
 _PIECE_BYTES = 2**20
@@ -94,7 +95,7 @@ def _write_sheet(layout: Layout, sheet: Any, hidden: _Hidden, merged: Merged) ->
 
     # A sheet may declare a million columns; its rows say how many they have.
     sheet.reset_dimensions()
-    shown = enumerate(sheet.iter_rows(values_only=True), start=1)
+    shown = enumerate(sheet.iter_rows(), start=1)
     rows = (hidden.without(layout, index, map(_to_text, row)) for index, row in shown)
     layout.table(spread_cells(_cells(rows, merged)) if merged else rows)
 
@@ -147,14 +148,18 @@ def _cells(rows: Iterable[Sequence[str]], merged: Merged) -> Iterator[list[Cell]
         yield cells
 
 
-def _to_text(value: object) -> str:
-    """Return a cell roughly as a reader sees it; number formats are not applied."""
+def _to_text(cell: Any) -> str:
+    """Return a cell roughly as a reader sees it: without its rounding, dates as in ISO 8601."""
+    value = cell.value
     if isinstance(value, datetime) and value.time() == time():
         value = value.date()
     if isinstance(value, date | time):
         return value.isoformat()
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
+    if isinstance(value, timedelta):
+        hours, minutes = divmod(round(value.total_seconds() / 60), 60)
+        return f"{hours}:{minutes:02}"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return format_number(value, cell.number_format)
     return "" if value is None else str(value)
 
 

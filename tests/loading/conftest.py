@@ -193,8 +193,8 @@ def load():
     out.
     """
 
-    def loaded(name: str, data: bytes | str, max_characters: int = 1_000_000):
-        source = Source("d", name, data.encode() if isinstance(data, str) else data)
+    def loaded(name: str, data: bytes | str, max_characters: int = 1_000_000, **options):
+        source = Source("d", name, data.encode() if isinstance(data, str) else data, **options)
         found = list(parts(source, max_characters))
         documents = tuple(part for part in found if isinstance(part, Document))
         return documents, tuple(part for part in found if isinstance(part, Skipped))

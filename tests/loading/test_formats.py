@@ -3,6 +3,9 @@
 import io
 import json
 import re
+from datetime import timedelta
+from email.message import EmailMessage
+from email.mime.text import MIMEText
 
 import docx
 import openpyxl
@@ -13,6 +16,7 @@ from esrag.errors import ParsingError
 from esrag.loading import Skipped
 from esrag.loading.pdf import without_hyphens
 from esrag.loading.running_heads import without_running_lines
+from esrag.records import Columns
 
 WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 
@@ -414,7 +418,7 @@ def test_csv_rows_with_text_are_documents(load_one, load, samples):
     assert (first.doc_id, first.title, first.text, first.metadata) == (
         "d#1",
         "One",
-        "First row.",
+        "First row.\n\nyear: 2024",
         {"year": 2024},
     )
     assert second.doc_id == "d#1~2"
@@ -429,20 +433,139 @@ def test_a_table_of_figures_may_have_no_header(load_one):
 
 
 def test_csv_columns_of_long_cells_are_text(load, build):
-    """Without a telling name the column of sentences is the text; rows are counted."""
+    """Without a telling name the column of sentences is the text, followed by the others."""
     documents, _ = load("a.csv", f'code,remarks\nx,"{build.words}"\ny,"{build.words}"\n')
     assert [(d.doc_id, d.text, d.metadata) for d in documents][1] == (
         "d#2",
-        build.words,
+        f"{build.words}\n\ncode: y",
         {"code": "y"},
     )
+
+
+def test_a_row_is_searched_by_all_of_its_cells(load):
+    """Those of columns with the same name are told together, and those of one without a text.
+
+    An address is left to the metadata.
+    """
+    head = "name,phone,note,note,page,description"
+    rows = "Ann,301,new,kind,https://a.example/ann,Leads the team.\nBob,302,,,,\n,,,,,\n"
+    documents, skipped = load("a.csv", f"{head}\n{rows}")
+    assert [(d.title, d.text) for d in documents] == [
+        ("Ann", "Leads the team.\n\nphone: 301\nnote: new; kind"),
+        ("Bob", "phone: 302"),
+    ]
+    assert not skipped
+
+
+def test_a_named_column_is_all_of_the_text(load):
+    """What the settings name is what they want."""
+    documents, _ = load("a.csv", "a,b\nIt rains.,1\n", columns=Columns(text="a"))
+    assert [(d.text, d.metadata) for d in documents] == [("It rains.", {"b": 1})]
+
+
+def test_two_columns_of_one_name_are_no_header_of_two_rows(load_one):
+    """Unless they are above other names: a first row of data is a row."""
+    text = load_one("a.csv", "Key,Note,Note\nA,lid,tap\nB,cup,pan\nC,jug,mug\n").text
+    assert text.splitlines()[0] == "Key: A; Note: lid; Note: tap"
+    text = load_one("a.csv", ",In,In\nKey,May,June\nA,lid,tap\nB,cup,pan\n").text
+    assert text.splitlines()[0] == "Key: A; In May: lid; In June: tap"
+
+
+def test_empty_cells_at_the_end_of_a_row_are_no_fault(load_one):
+    """Nor is the line in which Excel names the delimiter."""
+    text = load_one("a.csv", "sep=;\nCity;Side;\nKiel;north;;\nUlm;south\nJena;east;\n").text
+    assert text.splitlines() == [
+        f"City: {city}; Side: {side}"
+        for city, side in (("Kiel", "north"), ("Ulm", "south"), ("Jena", "east"))
+    ]
+
+
+def test_nested_fields_are_text(load):
+    """Of a line of JSON."""
+    line = json.dumps({"question": "How long?", "answers": [{"text": "Two years"}]})
+    assert [(d.title, d.text) for d in load("a.jsonl", f"{line}\n")[0]] == [
+        ("How long?", "How long?\nTwo years")
+    ]
+    line = json.dumps({"title": "Oil", "answer": {"text": "Use it.", "steps": ["Pour", "Wait"]}})
+    assert [d.text for d in load("a.jsonl", f"{line}\n")[0]] == ["Use it.\nPour\nWait"]
+
+
+def test_percents_and_units_of_a_sheet_are_shown(load_one, build):
+    """As a reader sees them: a value of 0.075 is 7.5 %."""
+    book = openpyxl.Workbook()
+    for row, (value, shown) in enumerate(
+        [(0.075, "0.0%"), (1200, '#,##0 "EUR"'), (1067, "00000"), (timedelta(hours=37), "[h]:mm")],
+        start=1,
+    ):
+        book.active.cell(row, 1, "name")
+        book.active.cell(row, 2, value).number_format = shown
+    text = load_one("a.xlsx", build.saved(book)).text
+    assert [line.rpartition(" | ")[2] for line in text.splitlines()[-4:]] == [
+        "7.5%", "1200 EUR", "01067", "37:00",
+    ]  # fmt: skip
+
+
+def test_a_message_has_all_that_it_shows(load):
+    """Each of its texts, the longer of two alternatives if the first says nothing, and forwards."""
+    inner = EmailMessage()
+    inner["Subject"] = "Oil"
+    inner.set_content("It costs 99 euros.")
+    message = EmailMessage()
+    message["From"] = "ada@a.example"
+    message["Subject"] = "Fwd"
+    message.set_content("See HTML.")
+    message.add_alternative(f"<p>{'The lamp burns oil. ' * 10}</p>", subtype="html")
+    message.make_mixed()
+    message.add_attachment("Kept apart.", filename="note.txt")
+    message.add_attachment(inner)
+    message.attach(MIMEText("Bye for now."))
+
+    (document,), skipped = load("a.eml", message.as_bytes())
+    blocks = document.text.split("\n\n")
+    assert blocks[1].startswith("The lamp burns oil.")
+    assert blocks[2:] == [
+        "Subject: Oil", "It costs 99 euros.", "Bye for now.", "Attachment: note.txt",
+    ]  # fmt: skip
+    assert [part.where for part in skipped] == ["attachment note.txt"]
+
+
+MARKED = """<h1 align="center">
+  Kettle
+</h1>
+
+See [the guide][g], a[i][j] and [G]. [![CI](a.svg)](https://a.example)
+
+## Run it { #run .x }
+
+1. Type
+
+    ```sh
+    run *all* <b>
+    ```
+
+It\\. ![Lid](a.png){ width=300 } [X](https://a.example/X_(y)) 'boils'
+
+[g]: https://a.example "Guide"
+"""
+
+
+def test_marks_of_markdown_that_readers_do_not_see(load_one):
+    """HTML's headings, references, attributes, fences below items, and escapes."""
+    document = load_one("a.md", MARKED)
+    assert (document.title, [s.path for s in document.sections][-1]) == (
+        "Kettle",
+        ("Kettle", "Run it"),
+    )
+    assert "See the guide, a[i][j] and G. CI" in document.text
+    assert "    run *all* <b>" in document.text
+    assert document.text.rstrip().endswith("It. Lid X 'boils'")
 
 
 def test_the_question_of_a_csv_is_the_title_of_its_answer(load):
     """So that it is searched; a column of titles goes before."""
     documents, _ = load("a.csv", "question,answer,topic\nMay I swim?,In July.,pool\n")
     assert [(d.title, d.text, d.metadata) for d in documents] == [
-        ("May I swim?", "In July.", {"topic": "pool"})
+        ("May I swim?", "In July.\n\ntopic: pool", {"topic": "pool"})
     ]
     documents, _ = load("a.csv", "question,answer,title\nMay I swim?,In July.,Pool\n")
     assert [(d.title, d.metadata) for d in documents] == [("Pool", {"question": "May I swim?"})]
