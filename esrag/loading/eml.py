@@ -138,7 +138,7 @@ def _attachments(message: EmailMessage) -> Iterator[str]:
 
 
 def _find_file(part: MIMEPart) -> str:
-    """Return the name of a part's file; "" for a part that is none."""
+    """Return the name of a part's file, "" for any other part."""
     try:
         name = part.get_filename()
     except _BROKEN:

@@ -15,8 +15,8 @@ _MIN_SAID = 40  # characters of a form that is more than fields
 def make_plainer(tree: Any) -> bool:
     """Make elements that trafilatura drops such as it keeps, and return whether there were some.
 
-    Figures keep their captions and code its lines, notes beside the text are of it, and so is a
-    form that says more than the names of its fields.
+    Figures keep their captions and code its lines. Notes in an `aside` belong to the text, and so
+    do forms with sentences.
     """
     from lxml import etree  # type: ignore[import-untyped]
 
@@ -31,9 +31,11 @@ def make_plainer(tree: Any) -> bool:
 
 def _show_formulas(tree: Any) -> bool:
     """Replace each formula by its text: as its author wrote it, if the page says how."""
+    written = ".//annotation[@encoding='application/x-tex']"
     formulas = list(tree.iter("math"))
     for formula in formulas:
-        said = formula.get("alttext") or "".join(map(str.strip, formula.itertext()))
+        said = formula.get("alttext") or formula.findtext(written)
+        said = said or "".join(map(str.strip, formula.itertext()))
         formula.tail = f"{said}{formula.tail or ''}"
         formula.drop_tree()
     return bool(formulas)

@@ -395,7 +395,7 @@ class _Rows:
         return layout.document(row, self._kind, _to_text(fields.get(title)), others)
 
     def has_text(self, fields: Fields) -> bool:
-        """Return whether a row of a table has a text, or else other cells that are told."""
+        """Return whether a row of a table has a text, or other cells that follow the text."""
         return bool(fields[self.text].strip() or self._say_others(fields))
 
     def _say_others(self, fields: Fields) -> str:

@@ -159,8 +159,16 @@ def _to_text(cell: Any) -> str:
         hours, minutes = divmod(round(value.total_seconds() / 60), 60)
         return f"{hours}:{minutes:02}"
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return format_number(value, cell.number_format)
+        return format_number(value, _find_format(cell))
     return "" if value is None else str(value)
+
+
+def _find_format(cell: Any) -> str:
+    """Return the number format of a cell, "" for one that the workbook lacks."""
+    try:
+        return str(cell.number_format)
+    except (AttributeError, LookupError):
+        return ""
 
 
 def _find_hidden(sheet: Any) -> _Hidden:

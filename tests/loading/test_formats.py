@@ -494,14 +494,20 @@ def test_percents_and_units_of_a_sheet_are_shown(load_one, build):
     """As a reader sees them: a value of 0.075 is 7.5 %."""
     book = openpyxl.Workbook()
     for row, (value, shown) in enumerate(
-        [(0.075, "0.0%"), (1200, '#,##0 "EUR"'), (1067, "00000"), (timedelta(hours=37), "[h]:mm")],
+        [
+            (1e20, "0%"),
+            (0.075, "0.0%"),
+            (1200, '#,##0 "EUR"'),
+            (1067, "00000"),
+            (timedelta(hours=37), "[h]:mm"),
+        ],
         start=1,
     ):
         book.active.cell(row, 1, "name")
         book.active.cell(row, 2, value).number_format = shown
     text = load_one("a.xlsx", build.saved(book)).text
-    assert [line.rpartition(" | ")[2] for line in text.splitlines()[-4:]] == [
-        "7.5%", "1200 EUR", "01067", "37:00",
+    assert [line.rpartition(" | ")[2] for line in text.splitlines()[-5:]] == [
+        "1e+20", "7.5%", "1200 EUR", "01067", "37:00",
     ]  # fmt: skip
 
 
@@ -543,7 +549,9 @@ See [the guide][g], a[i][j] and [G]. [![CI](a.svg)](https://a.example)
     run *all* <b>
     ```
 
-It\\. ![Lid](a.png){ width=300 } [X](https://a.example/X_(y)) 'boils'
+[WARNING]: stop
+
+f(x){ return } It\\. ![Lid](a.png){ width=300 } [X](https://a.example/X_(y)) 'boils'
 
 [g]: https://a.example "Guide"
 """
@@ -558,7 +566,7 @@ def test_marks_of_markdown_that_readers_do_not_see(load_one):
     )
     assert "See the guide, a[i][j] and G. CI" in document.text
     assert "    run *all* <b>" in document.text
-    assert document.text.rstrip().endswith("It. Lid X 'boils'")
+    assert document.text.rstrip().endswith("[WARNING]: stop\n\nf(x){ return } It. Lid X 'boils'")
 
 
 def test_the_question_of_a_csv_is_the_title_of_its_answer(load):

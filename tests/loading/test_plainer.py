@@ -19,6 +19,13 @@ def read(load_one, body):
         ("<ul><li><label><input type='checkbox'> 3 carrots</label></li></ul>", "- 3 carrots"),
         ("<p>It is <math><mi>A</mi><mo>=</mo><mn>2</mn></math> now.</p>", "It is A=2 now."),
         ("<p>It is <math alttext='a^2'><mi>a</mi></math> now.</p>", "It is a^2 now."),
+        (
+            (
+                "<p>It is <math><semantics><mi>A</mi><annotation encoding='application/x-tex'>A^2"
+                "</annotation></semantics></math> now.</p>"
+            ),
+            "It is A^2 now.",
+        ),
         ("<figure><img src='a.png'><figcaption>The old lamp</figcaption></figure>", "The old lamp"),
         ("<center>Signed in Graz</center>", "Signed in Graz"),
         ("<aside class='footnote'><p>It was slow.</p></aside>", "It was slow."),
