@@ -1,7 +1,8 @@
 """Word documents: paragraphs and tables in order, with headings, text boxes and footnotes."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from io import BytesIO
 from itertools import islice, takewhile
 from typing import Any
@@ -12,6 +13,7 @@ from esrag.loading.headers import repeat_text
 from esrag.loading.inheritance import inherit
 from esrag.loading.layout import Layout, clean_title, count_characters, join_lines
 from esrag.loading.superscripts import separate_raised
+from esrag.loading.typography import MAX_SHARE, REPEATED, is_heading
 from esrag.records import Document, Source
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -66,10 +68,13 @@ def _write_body(
 ) -> list[str]:
     """Add the paragraphs and tables, and return the paragraphs in the style "Title"."""
     _prepare(layout, body, vanished)
-    titles = []
+    blocks, titles = list(_blocks(body)), []
+    found = {id(block): _level(block, levels) for block in blocks}
+    if max(found.values(), default=0) <= 0:
+        found |= dict.fromkeys(map(id, _find_bold(blocks)), 1)
 
-    for block in _blocks(body):
-        level = _level(block, levels)
+    for block in blocks:
+        level = found[id(block)]
         if block.tag == _TABLE:
             layout.table(_rows(block))
         else:
@@ -78,6 +83,27 @@ def _write_body(
             titles.append(_text(block))
 
     return titles
+
+
+def _find_bold(blocks: Sequence[Any]) -> list[Any]:
+    """Return the paragraphs in bold that are the headings of a document without others."""
+    lines = [(block, _text(block).strip()) for block in blocks if block.tag == _PARAGRAPH]
+    bold = [(block, text) for block, text in lines if _is_bold(block) and is_heading(text)]
+    times = Counter(text.casefold() for _, text in bold)
+    found = [(block, text) for block, text in bold if times[text.casefold()] < REPEATED]
+    share = sum(len(text) for _, text in found) / max(1, sum(len(text) for _, text in lines))
+    return [block for block, _ in found] if share <= MAX_SHARE else []
+
+
+def _is_bold(paragraph: Any) -> bool:
+    """Return whether all text of a paragraph, which is no item, is set in bold."""
+    if paragraph.find(f"{_WORD}pPr/{_WORD}numPr") is not None:
+        return False
+    runs = [run for run in paragraph.iter(f"{_WORD}r") if "".join(run.itertext()).strip()]
+    marks = [run.find(f"{_WORD}rPr/{_WORD}b") for run in runs]
+    return bool(runs) and all(
+        mark is not None and mark.get(f"{_WORD}val", "") not in _NO for mark in marks
+    )
 
 
 def _find_cover_title(body: Any) -> str:
@@ -128,7 +154,11 @@ def _write_paragraph(layout: Layout, block: Any, level: int) -> None:
 
 
 def _level(block: Any, levels: dict[str, int]) -> int:
-    """Return the level of a paragraph's style: 0 for a title, -1 for text."""
+    """Return the level of a paragraph or of its style: 0 for a title, -1 for text."""
+    outline = block.find(f"{_WORD}pPr/{_WORD}outlineLvl")
+    number = "" if outline is None else outline.get(f"{_WORD}val", "")
+    if re.fullmatch(r"[0-8]", number):
+        return int(number) + 1
     style = block.find(f"{_WORD}pPr/{_WORD}pStyle")
     return levels.get(style.get(f"{_WORD}val"), -1) if style is not None else -1
 

@@ -442,6 +442,21 @@ def test_csv_columns_of_long_cells_are_text(load, build):
     )
 
 
+def test_headings_of_word_may_be_bold_or_have_an_outline(load_one, build):
+    """Bold paragraphs are headings if there are no others, and if they do not repeat."""
+    document = docx.Document()
+    for heading in ("Opening hours", "Returns", "Note", "Note", "Note"):
+        document.add_paragraph().add_run(heading).bold = True
+        document.add_paragraph(f"{build.words} {build.words}")
+    partly = document.add_paragraph("Partly ")
+    partly.add_run("bold").bold = True
+    assert paths(load_one("a.docx", build.saved(document))) == [("Opening hours",), ("Returns",)]
+
+    outline = parse_xml(f'<w:outlineLvl {WORD} w:val="1"/>')
+    partly._p.get_or_add_pPr().append(outline)
+    assert paths(load_one("a.docx", build.saved(document))) == [("Partly bold",)]
+
+
 def test_a_row_is_searched_by_all_of_its_cells(load):
     """Those of columns with the same name are told together, and those of one without a text.
 
