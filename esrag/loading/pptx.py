@@ -1,18 +1,21 @@
 """Presentations: a slide is a page and a section, with its tables and notes."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
 from typing import Any
 
 from esrag.loading import archive
 from esrag.loading.layout import Layout, clean_title, count_characters
 from esrag.loading.superscripts import separate_raised
+from esrag.loading.typography import is_heading
 from esrag.records import Document, Source
 
 _TEXT = "{http://schemas.openxmlformats.org/drawingml/2006/main}t"
 _RUN = "{http://schemas.openxmlformats.org/drawingml/2006/main}r"
 _NO, _YES = ("0", "false"), ("1", "true")
+# What python-pptx raises for a chart whose parts are missing or of another kind.
+_BROKEN = (AttributeError, LookupError, TypeError, ValueError)
 
 
 class PptxLoader:
@@ -53,7 +56,7 @@ def _remove_hidden(layout: Layout, slide: Any, area: tuple[int, int]) -> bool:
 def _write_slide(layout: Layout, slide: Any) -> None:
     """Add a slide's title, shapes and notes."""
     separate_raised(_iter_raised(slide.element))
-    title = slide.shapes.title
+    title = slide.shapes.title or _find_title(slide.shapes)
     if title is not None and title.has_text_frame:
         layout.heading(title.text_frame.text, 1)
 
@@ -63,6 +66,14 @@ def _write_slide(layout: Layout, slide: Any) -> None:
         layout.add(slide.notes_slide.notes_text_frame.text)
 
 
+def _find_title(shapes: Iterable[Any]) -> Any:
+    """Return the topmost text of a slide without a title if it could be one, else None."""
+    texts = [shape for shape in shapes if shape.has_text_frame and shape.text_frame.text.strip()]
+    first = min(texts, key=lambda shape: (shape.top or 0, shape.left or 0), default=None)
+    is_title = first is not None and len(texts) > 1 and is_heading(first.text_frame.text.strip())
+    return first if is_title else None
+
+
 def _write(layout: Layout, shapes: Iterable[Any]) -> None:
     """Add the texts and tables of the shapes, including those in groups."""
     for shape in shapes:
@@ -70,8 +81,29 @@ def _write(layout: Layout, shapes: Iterable[Any]) -> None:
             _write(layout, shape.shapes)
         elif getattr(shape, "has_table", False):
             layout.table([cell.text_frame.text for cell in row.cells] for row in shape.table.rows)
+        elif getattr(shape, "has_chart", False):
+            _write_chart(layout, shape.chart)
         elif shape.has_text_frame:
             layout.add(shape.text_frame.text)
+
+
+def _write_chart(layout: Layout, chart: Any) -> None:
+    """Add a chart's title, and its values as a table with a column for each series."""
+    try:
+        if chart.has_title and chart.chart_title.has_text_frame:
+            layout.add(chart.chart_title.text_frame.text)
+        for plot in chart.plots:
+            series = list(plot.series)
+            layout.table([["", *(each.name for each in series)], *_read_points(plot, series)])
+    except _BROKEN:
+        return  # its values are in no form that python-pptx knows
+
+
+def _read_points(plot: Any, series: Sequence[Any]) -> Iterator[list[str]]:
+    """Yield each category with the values that the series have for it."""
+    columns = [each.values for each in series]
+    for name, values in zip(plot.categories, zip(*columns, strict=False), strict=False):
+        yield [str(name), *("" if value is None else f"{value:.15g}" for value in values)]
 
 
 def _iter_raised(root: Any) -> Iterator[Any]:

@@ -9,8 +9,12 @@ from email.mime.text import MIMEText
 
 import docx
 import openpyxl
+import pptx
 import pytest
 from docx.oxml import parse_xml
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.util import Inches
 
 from esrag.errors import ParsingError
 from esrag.loading import Skipped
@@ -455,6 +459,31 @@ def test_headings_of_word_may_be_bold_or_have_an_outline(load_one, build):
     outline = parse_xml(f'<w:outlineLvl {WORD} w:val="1"/>')
     partly._p.get_or_add_pPr().append(outline)
     assert paths(load_one("a.docx", build.saved(document))) == [("Partly bold",)]
+
+
+def test_a_slide_has_its_own_section_and_the_values_of_its_chart(load_one, build):
+    """Without a title the topmost text is its heading."""
+    deck = pptx.Presentation()
+    first = deck.slides.add_slide(deck.slide_layouts[5])
+    first.shapes.title.text = "Prices"
+    data = CategoryChartData()
+    data.categories = ["2023", "2024"]
+    data.add_series("Revenue", (5.5, None))
+    kind, box = XL_CHART_TYPE.COLUMN_CLUSTERED, (Inches(1), Inches(2), Inches(5), Inches(3))
+    chart = first.shapes.add_chart(kind, *box, data).chart
+    chart.has_title = True
+    chart.chart_title.text_frame.text = "Revenue in EUR million"
+    second = deck.slides.add_slide(deck.slide_layouts[6])
+    for text, top in (("They live in Kiel.", 2), ("Staff", 1)):
+        shape = second.shapes.add_textbox(Inches(1), Inches(top), Inches(3), Inches(1))
+        shape.text_frame.text = text
+
+    document = load_one("a.pptx", build.saved(deck))
+    assert paths(document) == [("Prices",), ("Staff",)]
+    assert document.text.splitlines() == [
+        "Prices", "", "Revenue in EUR million", "", " | Revenue", "2023 | 5.5", "2024", "",
+        "Staff", "", "They live in Kiel.",
+    ]  # fmt: skip
 
 
 def test_a_row_is_searched_by_all_of_its_cells(load):
