@@ -29,7 +29,7 @@ _TITLES = (
     "titel", "frage", "begriff", "artikel",
 )  # fmt: skip
 _IDS = ("id", "_id", "doc_id", "key")
-_JSONL = (".jsonl", ".ndjson")
+_JSONL, _JSON = (".jsonl", ".ndjson"), ".json"
 _LONG_CELL = 80  # characters, on average: a column of sentences
 _DELIMITERS = ",;\t|"
 _SNIFFED_ROWS = 20
@@ -70,39 +70,57 @@ class TsvLoader:
 
 
 class JsonlLoader:
-    """A JSON object a line."""
+    """A JSON object a line, or a list of objects."""
 
     def recognises(self, name: str, data: bytes) -> float:
-        """Return 0.5 by name, if the bytes are text."""
-        return 0.5 if name.lower().endswith(_JSONL) and is_text(data) else 0.0
+        """Return 0.5 by name, if the bytes are text, and a list of objects in a `.json` file."""
+        name = name.lower()
+        is_known = name.endswith(_JSONL) or (name.endswith(_JSON) and bool(_read_list(data)))
+        return 0.5 if is_known and is_text(data) else 0.0
 
     def load(self, source: Source) -> Iterator[Document | Skipped]:
-        """Yield a document for each line. A line that is not an object is skipped."""
+        """Yield a document for each object. A line that is not an object is skipped."""
         rows = _Rows(source, "jsonl", source.columns.text)
-        for part in _read_objects(decode(source.data), source.columns):
+        entries = _read_list(source.data) if source.name.lower().endswith(_JSON) else []
+        parts = (
+            _check(entry, f"entry {number}", source.columns, number)
+            for number, entry in enumerate(entries, start=1)
+        )
+        for part in parts if entries else _read_objects(decode(source.data), source.columns):
             yield part if isinstance(part, Skipped) else rows.document(*part)
+
+
+def _read_list(data: bytes) -> list[Any]:
+    """Return the objects of a JSON file that is a list of them, [] of any other."""
+    try:
+        found = json.loads(decode(data))
+    except (ParsingError, ValueError, RecursionError):
+        return []
+    is_list = isinstance(found, list) and all(isinstance(entry, dict) for entry in found)
+    return found if is_list else []
 
 
 def _read_objects(text: str, columns: Columns) -> Iterator[tuple[int, Fields] | Skipped]:
     """Yield the number and the fields of each line that is not blank."""
     for number, line in enumerate(_lines(text), start=1):
         if line.strip():
-            fields = _read_object(line, f"line {number}", columns)
-            yield fields if isinstance(fields, Skipped) else (number, fields)
+            try:
+                fields = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                message = join_lines(str(error))[:120]
+                yield Skipped(f"line {number}", f"is not JSON: {message}")
+            else:
+                yield _check(fields, f"line {number}", columns, number)
 
 
-def _read_object(line: str, place: str, columns: Columns) -> Fields | Skipped:
-    """Return the fields of a line, with those of its `metadata`."""
-    try:
-        fields = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        return Skipped(place, f"is not JSON: {join_lines(str(error))[:120]}")
+def _check(fields: Any, place: str, columns: Columns, number: int) -> tuple[int, Fields] | Skipped:
+    """Return the number and the fields of an object, with those of its `metadata`."""
     if not isinstance(fields, dict):
         return Skipped(place, f"holds a {type(fields).__name__}, expected an object")
     nested = fields.pop("metadata", None)
     fields = {**(nested if isinstance(nested, dict) else {}), **fields}
     missing = [name for name in _named(columns) if name not in fields]
-    return Skipped(place, f"has no {missing[0]!r}") if missing else fields
+    return Skipped(place, f"has no {missing[0]!r}") if missing else (number, fields)
 
 
 def _lines(text: str) -> Iterator[str]:

@@ -534,6 +534,17 @@ def test_nested_fields_are_text(load):
     assert [d.text for d in load("a.jsonl", f"{line}\n")[0]] == ["Use it.\nPour\nWait"]
 
 
+def test_a_list_of_objects_in_json_is_read_as_lines_are(load):
+    """With its escapes decoded; other JSON is a text."""
+    faq = json.dumps([{"question": "Wo ist Zürich?", "answer": "Im Süden."}, {"n": 1}])
+    documents, skipped = load("faq.json", faq)
+    assert [(d.doc_id, d.title, d.text) for d in documents] == [
+        ("d#1", "Wo ist Zürich?", "Im Süden.")
+    ]
+    assert [part.where for part in skipped] == ["row 2"]
+    assert [d.text for d in load("a.json", '{"n": [1, 2]}')[0]] == ['{"n": [1, 2]}']
+
+
 def test_percents_and_units_of_a_sheet_are_shown(load_one, build):
     """As a reader sees them: a value of 0.075 is 7.5 %."""
     book = openpyxl.Workbook()
