@@ -403,7 +403,7 @@ class _Rows:
         layout = Layout()
         if text:
             layout.add(_to_text(fields.get(text)))
-            layout.add(self._say_others(fields))
+            layout.add(self._say(others))
         else:
             said = (value for value in fields.values() if isinstance(value, str | list | dict))
             layout.add("\n".join(filter(None, map(_to_text, said))))
@@ -414,14 +414,16 @@ class _Rows:
 
     def has_text(self, fields: Fields) -> bool:
         """Return whether a row of a table has a text, or other cells that follow the text."""
-        return bool(fields[self.text].strip() or self._say_others(fields))
+        if fields[self.text].strip():
+            return True
+        told = {self.text, *self._name(fields)}
+        return bool(self._say({name: cell for name, cell in fields.items() if name not in told}))
 
-    def _say_others(self, fields: Fields) -> str:
+    def _say(self, others: Fields) -> str:
         """Return the other cells of a table's row, by name, if the settings name no text."""
         if self._kind == "jsonl" or self._source.columns.text:
             return ""
-        told = {self.text, *self._name(fields)}
-        cells = ((name, join_lines(cell)) for name, cell in fields.items() if name not in told)
+        cells = ((name, join_lines(cell)) for name, cell in others.items())
         return "\n".join(f"{name}: {cell}" for name, cell in cells if cell and "://" not in cell)
 
     def _name(self, fields: Fields) -> tuple[str, str]:
