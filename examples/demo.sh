@@ -1,7 +1,7 @@
 #!/bin/sh
-# Ingests the project's own docs and a small corpus, and asks three questions: two are answered, one
-# is refused. Runs from the repository's root with esrag on the PATH; ends with 1 where an
-# expectation does not hold.
+# Ingests the project's guides and concepts and a small corpus, and asks three questions: two are
+# answered, one is refused. Runs from the repository's root with esrag on the PATH; ends with 1 where
+# an expectation does not hold.
 set -eu
 
 engine=${ESRAG_ENGINE__URL:-.demo}  # a folder, or a server's address
@@ -32,7 +32,7 @@ refused() {
 }
 
 rm -rf .demo
-esrag ingest docs examples/demo --exclude '*.svg' --engine "$engine"
+esrag ingest docs/concepts docs/guides examples/demo --exclude '*.svg' --engine "$engine"
 
 answered "In which wind does the ferry not sail?" "17 metres a second" fulmar
 answered "What happens when two programs write to the same index?" "the second one waits" storage

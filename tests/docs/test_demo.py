@@ -22,7 +22,7 @@ def demo(folder, environment):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
         check=False,
     )
 

@@ -23,7 +23,7 @@ from esrag.settings.layers import resolve
 FLOORS = {"vector": 0.750, "keyword": 0.765, "hybrid": 0.795}
 DEPTH = 100
 
-pytestmark = [pytest.mark.quality, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.quality, pytest.mark.timeout(1800)]
 
 
 def scifact():
