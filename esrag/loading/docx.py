@@ -12,6 +12,7 @@ from esrag.loading.equations import MATH, write_equation
 from esrag.loading.headers import repeat_text
 from esrag.loading.inheritance import inherit
 from esrag.loading.layout import Layout, clean_title, count_characters, join_lines
+from esrag.loading.numbering import Numbering
 from esrag.loading.superscripts import separate_raised
 from esrag.loading.typography import MAX_SHARE, REPEATED, is_heading
 from esrag.records import Document, Source
@@ -30,7 +31,12 @@ _CHARACTERS = {
 MAX_COVER, MAX_TITLE, MIN_TITLE_SIZE = 12, 150, 32  # paragraphs, characters, half points
 _NO = {"0", "false", "off", "none"}
 _WHITE, _TINY = "FFFFFF", 2  # half points
-_FOOTNOTES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
+_RELATED = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_NOTES = (f"{_RELATED}/footnotes", f"{_RELATED}/endnotes")
+_NUMBERING = f"{_RELATED}/numbering"
+_NOTE_TAGS = (f"{_WORD}footnote", f"{_WORD}endnote")
+
+_Note = tuple[str, str]  # its tag, and its id
 
 
 class DocxLoader:
@@ -55,8 +61,10 @@ class DocxLoader:
         styles = document.styles.element
         vanished = None if source.keep_hidden else _find_vanished(styles)
         layout = Layout()
-        titles = _write_body(layout, document.element.body, vanished, _read_levels(styles))
-        _write_footnotes(layout, document.part, vanished)
+        numbering = Numbering(_find_numbering(document.part), styles)
+        _prepare(layout, document.element.body, vanished)
+        notes = _read_notes(layout, document.part, vanished)
+        titles = _write_body(layout, document.element.body, _read_levels(styles), numbering, notes)
         properties = document.core_properties
         title = join_lines(" ".join(titles)) or clean_title(properties.title)
         title = title or clean_title(_find_cover_title(document.element.body))
@@ -64,25 +72,43 @@ class DocxLoader:
 
 
 def _write_body(
-    layout: Layout, body: Any, vanished: set[str] | None, levels: dict[str, int]
+    layout: Layout,
+    body: Any,
+    levels: dict[str, int],
+    numbering: Numbering,
+    notes: dict[_Note, str],
 ) -> list[str]:
-    """Add the paragraphs and tables, and return the paragraphs in the style "Title"."""
-    _prepare(layout, body, vanished)
+    """Add the paragraphs and tables, and return the paragraphs in the style "Title".
+
+    A note follows the section that refers to it.
+    """
     blocks, titles = list(_blocks(body)), []
     found = {id(block): _level(block, levels) for block in blocks}
     if max(found.values(), default=0) <= 0:
         found |= dict.fromkeys(map(id, _find_bold(blocks)), 1)
 
+    waiting: list[str] = []
     for block in blocks:
         level = found[id(block)]
+        if level > 0:
+            _add_all(layout, waiting)
+        waiting += [notes.pop(note, "") for note in _find_notes(block)]
+
         if block.tag == _TABLE:
             layout.table(_rows(block))
         else:
-            _write_paragraph(layout, block, level)
+            _write_paragraph(layout, block, level, numbering)
         if level == 0:
             titles.append(_text(block))
 
+    _add_all(layout, [*waiting, *notes.values()])
     return titles
+
+
+def _add_all(layout: Layout, texts: list[str]) -> None:
+    for text in texts:
+        layout.add(text)
+    texts.clear()
 
 
 def _find_bold(blocks: Sequence[Any]) -> list[Any]:
@@ -131,10 +157,22 @@ def _read_size(block: Any) -> int:
     return max((int(size) for size in sizes if size.isdecimal()), default=0)
 
 
-def _write_footnotes(layout: Layout, part: Any, vanished: set[str] | None) -> None:
-    for note in _footnotes(part):
-        _prepare(layout, note, vanished)
-        layout.add(" ".join(_text(block) for block in _blocks(note) if block.tag == _PARAGRAPH))
+def _read_notes(layout: Layout, part: Any, vanished: set[str] | None) -> dict[_Note, str]:
+    """Return the texts of the footnotes and endnotes, in order."""
+    notes: dict[_Note, str] = {}
+    for root in _parts(part, *_NOTES):
+        for note in root.iter(*_NOTE_TAGS):
+            _prepare(layout, note, vanished)
+            said = (_text(block) for block in _blocks(note) if block.tag == _PARAGRAPH)
+            notes[note.tag, note.get(f"{_WORD}id", "")] = " ".join(said)
+    return notes
+
+
+def _find_notes(block: Any) -> Iterator[_Note]:
+    """Yield the notes that a block refers to, in order."""
+    for tag in _NOTE_TAGS:
+        for reference in block.iter(f"{tag}Reference"):
+            yield tag, reference.get(f"{_WORD}id", "")
 
 
 def _prepare(layout: Layout, root: Any, vanished: set[str] | None) -> None:
@@ -143,12 +181,13 @@ def _prepare(layout: Layout, root: Any, vanished: set[str] | None) -> None:
     separate_raised(_iter_raised(root))
 
 
-def _write_paragraph(layout: Layout, block: Any, level: int) -> None:
+def _write_paragraph(layout: Layout, block: Any, level: int, numbering: Numbering) -> None:
     text = _text(block)
+    mark = numbering.mark(block) if text.strip() else None
     if level > 0:
-        layout.heading(text, level)
-    elif block.find(f"{_WORD}pPr/{_WORD}numPr") is not None and text.strip():
-        layout.add(f"- {text}", "\n")
+        layout.heading(f"{mark.text} {text}" if mark else text, level)
+    elif mark:
+        layout.add(mark.write_item(text), "\n")
     else:
         layout.add(text)
 
@@ -279,21 +318,27 @@ def _iter_nearest(element: Any, tag: str) -> Iterator[Any]:
             yield from _iter_nearest(child, tag)
 
 
-def _footnotes(part: Any) -> Iterator[Any]:
-    """Yield the footnotes, in order."""
+def _find_numbering(part: Any) -> Any:
+    """Return the root of the part that describes a document's lists, None if it has none."""
+    return next(_parts(part, _NUMBERING), None)
+
+
+def _parts(part: Any, *kinds: str) -> Iterator[Any]:
+    """Yield the roots of the parts of these kinds that belong to a part."""
     from lxml import etree
 
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     for relation in part.rels.values():
-        if relation.reltype == _FOOTNOTES and not relation.is_external:
-            parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
-            yield from etree.fromstring(relation.target_part.blob, parser).iter(f"{_WORD}footnote")
+        if relation.reltype in kinds and not relation.is_external:
+            yield etree.fromstring(relation.target_part.blob, parser)
 
 
 def _iter_raised(root: Any) -> Iterator[Any]:
-    """Yield the runs that stand above the line."""
+    """Yield the runs with text that stand above the line."""
     for run in root.iter(f"{_WORD}r"):
+        has_text = run.find(f"{_WORD}t") is not None
         position = run.find(f"{_WORD}rPr/{_WORD}vertAlign")
-        if position is not None and position.get(f"{_WORD}val") == "superscript":
+        if has_text and position is not None and position.get(f"{_WORD}val") == "superscript":
             yield run
 
 
