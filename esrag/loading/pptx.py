@@ -7,6 +7,7 @@ from typing import Any
 
 from esrag.loading import archive
 from esrag.loading.layout import Layout, clean_title, count_characters
+from esrag.loading.numbering import Mark
 from esrag.loading.superscripts import separate_raised
 from esrag.loading.typography import is_heading
 from esrag.records import Document, Source
@@ -84,7 +85,37 @@ def _write(layout: Layout, shapes: Iterable[Any]) -> None:
         elif getattr(shape, "has_chart", False):
             _write_chart(layout, shape.chart)
         elif shape.has_text_frame:
-            layout.add(shape.text_frame.text)
+            _write_paragraphs(layout, shape)
+
+
+def _write_paragraphs(layout: Layout, shape: Any) -> None:
+    """Add a shape's text: as items below one another where it has several in a slide's body."""
+    paragraphs = [each for each in shape.text_frame.paragraphs if each.text.strip()]
+    is_body = shape.is_placeholder and shape.placeholder_format.type in _bodies()
+    is_list = len(paragraphs) > 1 and is_body
+    for number, paragraph in enumerate(paragraphs):
+        if _is_item(paragraph, is_list=is_list):
+            layout.add(Mark("", paragraph.level).write_item(paragraph.text), "\n")
+        else:
+            layout.add(paragraph.text, "\n" if number else "\n\n")
+
+
+def _bodies() -> tuple[Any, ...]:
+    """Return the kinds of placeholders whose paragraphs have bullets."""
+    from pptx.enum.shapes import PP_PLACEHOLDER
+
+    return PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT
+
+
+def _is_item(paragraph: Any, *, is_list: bool) -> bool:
+    """Return whether a paragraph has a bullet or number of its own, or is in a list of bullets."""
+    properties = paragraph._p.pPr  # noqa: SLF001 -- python-pptx does not tell of bullets
+    if properties is None:
+        return is_list
+    has_own = (
+        properties.find("{*}buChar") is not None or properties.find("{*}buAutoNum") is not None
+    )
+    return has_own or (is_list and properties.find("{*}buNone") is None)
 
 
 def _write_chart(layout: Layout, chart: Any) -> None:
