@@ -1,4 +1,4 @@
-"""HTML: the main text by trafilatura, or the whole body where trafilatura drops what matters."""
+"""HTML: the main part that a page marks, the main text by trafilatura, or the whole body."""
 
 import re
 from collections.abc import Iterator
@@ -12,6 +12,8 @@ from esrag.loading.folded import show_folds
 from esrag.loading.headers import MAX_COVERED, MAX_ROWS_COVERED, Cell, spread_cells
 from esrag.loading.html_tables import simplify_cells, unfold_layout_tables
 from esrag.loading.layout import Layout, clean_title, join_lines
+from esrag.loading.main_part import find_main
+from esrag.loading.numbering import Mark, write_number
 from esrag.loading.plainer import make_plainer
 from esrag.loading.superscripts import separate_raised
 from esrag.records import Document, Source
@@ -39,9 +41,12 @@ _BLOCK = re.compile(  # the last six are trafilatura's
     "|li|main|[uo]l|p|pre|section|summary|table|tbody|t[dhr]|tfoot|thead|head|item"
     "|list|quote|row|cell"
 )
+_NAME_AND_VALUE = ["th", "td"]
 _ROWS, _CELLS, _ITEMS = {"tr", "row"}, {"td", "th", "cell"}, {"li", "item"}
 _MAX_TERM = 80  # characters of what a definition list defines; more are a paragraph of their own
 _LISTS = {"dl", "list", "ol", "pre", "table", "ul"}
+_OWN_MARK = re.compile(r"\((?:\d{1,3}|[a-z]|[ivx]{1,5})\)")  # that an item's text begins with
+_DIGITS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 # Of the words outside links, the headings and the rows. On the RFC series' own HTML trafilatura
 # keeps none of the headings, which are links there and so look like menus; on pages with menus it
 # rightly drops two or three, and boxes of facts. Of tables among quotations it keeps no row.
@@ -117,14 +122,20 @@ def as_text(tree: Any) -> str:
 
 
 def main_content(text: str, tree: Any) -> Any:
-    """Return the element to write: the body that trafilatura finds, or the page's own.
+    """Return the element to write: a page's main part, what trafilatura finds, or the body.
 
-    The page's own is written if the page is tiny, or if trafilatura would lose too much of it.
+    The main part is the one that the page marks, if that has most of its words. The body is
+    written if the page is tiny, or if trafilatura would lose too much of it.
     """
     body = body_of(tree)
     length = len(body.text_content())
     if length < _MIN_TO_SELECT:
         return body
+
+    words = _count(body)[0]
+    part = find_main(tree)
+    if part is not None and _count(part)[0] >= _MIN_KEPT * words:
+        return part
 
     import trafilatura
 
@@ -251,6 +262,11 @@ def _is_code(element: Any) -> bool:
     return is_block and any("\n" in text.strip() for text in element.itertext())
 
 
+def _has_items(element: Any) -> bool:
+    """Return whether an element is a list with bullets or numbers, no list of definitions."""
+    return element.tag in ("ol", "ul") or (element.tag == "list" and element.get("rend") != "dl")
+
+
 def _is_numbered(element: Any) -> bool:
     return bool(element.tag == "ol" or (element.tag == "list" and element.get("rend") == "ol"))
 
@@ -285,6 +301,8 @@ class _Writer:
         self._rows: list[list[str]] = []
         self._is_in_row = False
         self._covers: list[list[tuple[int, int]]] = []  # rows and columns that each cell covers
+        self._lists = 0  # that are open
+        self._tags: list[list[str]] = []  # of each row's cells
         self._numbers: list[int] = []  # of the last item of each numbered list
         self._prefix = ""
         self._is_term = False
@@ -318,22 +336,27 @@ class _Writer:
             self._is_term = True
         elif element.tag in _LISTS:
             self._leave_terms()
+        self._lists += _has_items(element)
         if _is_numbered(element):
             self._numbers.append(_read_number(element, "start", 1) - 1)
         elif element.tag in _ITEMS and not part:
             self._prefix = self._mark(element)
 
     def _mark(self, item: Any) -> str:
-        """Return the bullet of an item, or its number if its list is numbered and in no other."""
-        if len(self._numbers) != 1 or not _is_numbered(item.getparent()):
-            return "- "
-        self._numbers[-1] = _read_number(item, "value", self._numbers[-1] + 1)
-        return f"{self._numbers[-1]}. "
+        """Return the bullet or number of an item, with the indent of its list."""
+        around = item.getparent()
+        number = ""
+        if self._numbers and _is_numbered(around):
+            self._numbers[-1] = _read_number(item, "value", self._numbers[-1] + 1)
+            digits = _DIGITS.get(around.get("type", ""), "decimal")
+            number = f"{write_number(self._numbers[-1], digits)}."
+        return Mark(number, max(0, self._lists - 1)).write_item("")
 
     def _add_cell(self, element: Any) -> None:
         if not self._is_in_row:
             self._add_row()  # as browsers do for a cell outside of rows
         self._rows[-1].append("")
+        self._tags[-1].append(element.tag)
         rows = _count_covered(element, "rowspan", MAX_ROWS_COVERED)
         self._covers[-1].append((rows, _count_covered(element, "colspan", MAX_COVERED)))
 
@@ -355,16 +378,19 @@ class _Writer:
             self._is_in_row = False
         elif is_code:
             self._preformatted -= 1
-        elif _is_numbered(element):
-            self._numbers.pop()
         elif tag in _ITEMS:
             self._prefix = ""
+        self._lists -= _has_items(element)
+        if _is_numbered(element):
+            self._numbers.pop()
 
     def _end_table(self) -> None:
         self._tables -= 1
         if not self._tables:
-            self._layout.table(spread_cells(self._cells()))
-            self._rows, self._covers, self._is_in_row = [], [], False
+            tags = [tags for tags in self._tags if len(tags) > 1]
+            is_form = len(tags) > 1 and all(each == _NAME_AND_VALUE for each in tags)
+            self._layout.table(spread_cells(self._cells()), is_form=is_form)
+            self._rows, self._covers, self._tags, self._is_in_row = [], [], [], False
 
     def flush(self, level: int = 0) -> None:
         """End the block that is being collected, as a heading if a level is given."""
@@ -386,6 +412,9 @@ class _Writer:
     def _add(self, text: str) -> None:
         """Write a block: after its bullet, or after the terms that it defines."""
         separator = "\n" if self._prefix else "\n\n"
+        if own := _OWN_MARK.match(text) if self._prefix else None:
+            self._prefix = " " * (len(self._prefix) - len(self._prefix.lstrip()))
+            text = f"{own[0]} {text[own.end() :].lstrip()}"
         term = ", ".join(each.rstrip(": ") for each in self._terms)
         if len(term) > _MAX_TERM or term.endswith((".", "?", "!")):
             self._leave_terms()
@@ -412,6 +441,7 @@ class _Writer:
     def _add_row(self) -> list[list[str]]:
         self._rows.append([])
         self._covers.append([])
+        self._tags.append([])
         self._is_in_row = True
         return self._rows
 

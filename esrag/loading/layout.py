@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 from esrag.filters import scalar
+from esrag.loading.forms import read_form
 from esrag.loading.grids import list_items, split_tables, tidy_grid
 from esrag.loading.headers import merge_headers
 from esrag.records import Document, Page, Scalar, Section, Source, Span
@@ -70,8 +71,8 @@ class Layout:
         """Let a section start at text that was added already; headings are marked in order."""
         self._headings.append((start, level, title))
 
-    def table(self, rows: Iterable[Sequence[str]]) -> None:
-        """Append a table with a line for each row.
+    def table(self, rows: Iterable[Sequence[str]], *, is_form: bool = False) -> None:
+        """Append a table with a line for each row, or a form with a paragraph for each value.
 
         Empty columns are dropped, and a single column becomes plain lines.
 
@@ -79,6 +80,10 @@ class Layout:
         repeats caption and header.
         """
         grid = tidy_grid(rows)
+        if lines := read_form(grid, is_known=is_form):
+            for line in lines:
+                self.add(line)
+            return
         if items := list_items(grid):
             for item in items:
                 self.add(item, "\n")

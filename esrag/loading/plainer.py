@@ -9,6 +9,7 @@ _WITHIN_LINES = ("data", "label", "output", "q", "sup", "time")
 _BLOCKS = {"center": "div", "figure": "div", "figcaption": "p", "legend": "p"}
 _NOTE = re.compile(r"admonition|callout|footnote|note|tip|warning", re.IGNORECASE)
 _SAYS = ("h1", "h2", "h3", "h4", "h5", "h6", "li", "p", "td")
+_ENDS_LABEL, _BEGINS_VALUE = re.compile(r"\w[\w)]\Z|\A\(\w{1,4}\)\Z"), re.compile(r"\W?\w.")
 _MIN_SAID = 40  # characters of a form that is more than fields
 
 
@@ -20,7 +21,9 @@ def make_plainer(tree: Any) -> bool:
     """
     from lxml import etree  # type: ignore[import-untyped]
 
-    steps: tuple[Callable[[Any], bool], ...] = (_show_formulas, _wrap_code, _rename_blocks)
+    steps: tuple[Callable[[Any], bool], ...] = (
+        *(_show_formulas, _wrap_code, _rename_blocks, _part_labels),
+    )
     found = [step(tree) for step in steps]
     has_words = next(tree.iter(*_WITHIN_LINES), None) is not None
     for quoted in tree.iter("q"):
@@ -58,6 +61,31 @@ def _rename_blocks(tree: Any) -> bool:
     for block in found:
         block.tag = _BLOCKS.get(block.tag, "div")
     return bool(found)
+
+
+def _part_labels(tree: Any) -> bool:
+    """Put a space between a label and the text right after it, which style sheets set apart.
+
+    As in `<span class="label">Fee</span><span class="value">5 euros</span>`.
+    """
+    labels = [label for label in tree.iter("span", "strong", "b", "small") if _is_label(label)]
+    for label in labels:
+        label.tail = " "
+    return bool(labels)
+
+
+def _is_label(element: Any) -> bool:
+    after = element.getnext()
+    if element.tail or after is None or after.tag not in ("a", "div", "span", "strong"):
+        return False
+    label, value = element.text_content(), after.text_content()
+    classes = element.get("class"), after.get("class")
+    is_in_code = next(element.iterancestors("code", "pre", "kbd", "dt"), None) is not None
+    return (
+        classes[0] != classes[1]
+        and bool(_ENDS_LABEL.search(label) and _BEGINS_VALUE.match(value))
+        and not is_in_code
+    )
 
 
 def _is_note(aside: Any) -> bool:

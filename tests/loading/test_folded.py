@@ -80,3 +80,27 @@ def test_other_buttons_are_no_text(load_one):
     text = load_one("a.html", page("<button>Need help?</button><button>Send</button>")).text
     assert "help" not in text
     assert "Send" not in text
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<h3><button aria-expanded='false'>Lost permits</button></h3><div hidden><p>{}</p></div>",
+        "<div hidden='until-found'><h3>Lost permits</h3><p>{}</p></div>",
+    ],
+)
+def test_a_part_that_a_click_or_a_search_opens_is_kept(load_one, part):
+    """Also where the button does not name what it opens: that follows it."""
+    said = "To replace a lost permit, pay the fee of 12 euros at the counter."
+    assert said in load_one("a.html", page(part.format(said))).text
+
+
+def test_each_tab_is_the_heading_of_its_panel(load_one):
+    """Two panels may say different things in the same words."""
+    tabs = "<div role='tablist'><a role='tab'>One</a><a role='tab'>Duo</a></div>"
+    panels = "".join(
+        f"<div role='tabpanel' hidden><p>Memory: {days} days</p></div>" for days in (28, 90)
+    )
+    document = load_one("a.html", page(tabs + panels))
+    said = document.text.partition("One")[2]
+    assert said.split() == ["Memory:", "28", "days", "Duo", "Memory:", "90", "days"]

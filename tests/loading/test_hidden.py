@@ -50,7 +50,6 @@ def require_kept(name, data):
 
 CONCEALED = [
     "hidden",
-    'hidden="until-found"',
     'aria-hidden="true"',
     'style="display:none"',
     'style="color:red; DISPLAY : none !important"',

@@ -7,7 +7,7 @@ INTRODUCTION = "The pool is open from nine to five, and closes at noon before a 
 
 def read(load_one, body):
     """The text of a page after its introduction."""
-    page = f"<html><body><main><h1>Pool</h1><p>{INTRODUCTION}</p>{body}</main></body></html>"
+    page = f"<html><body><div><h1>Pool</h1><p>{INTRODUCTION}</p>{body}</div></body></html>"
     return load_one("a.html", page).text.partition(INTRODUCTION.strip())[2].strip()
 
 
@@ -33,7 +33,7 @@ def read(load_one, body):
         (f"<form><p>{'Apply before May. ' * 3}</p></form>", ("Apply before May. " * 3).strip()),
         ("<form><p>Search</p></form>", ""),
         ("<ol><li>Press it.</li><li value='7'>Wait.</li></ol>", "1. Press it.\n2. Wait."),
-        ("<ol><li>One<ol><li>In it</li></ol></li><li>Two</li></ol>", "1. One\n- In it\n2. Two"),
+        ("<ol><li>One<ol><li>In it</li></ol></li><li>Two</li></ol>", "1. One\n  1. In it\n2. Two"),
     ],
 )
 def test_what_a_reader_sees_is_kept(load_one, body, text):
