@@ -38,6 +38,7 @@ from esrag.settings.layers import resolve
 
 FIGURE = re.compile(r"[$€£(+–−-]*\d[\d.,]*[)%]*")
 YEAR = re.compile(r"(?:19|20)\d\d")
+GROUPED = re.compile(r"(?<=\d),(?=\d{3})")  # the comma in a number
 PERIOD = re.compile(r"[\w ,–-]*\b(?:19|20)\d\d")
 OPENS, CLOSES = re.compile(r"[$€£(]{1,2}"), re.compile(r"[)%]{1,2}")
 MAX_HEADER_ROWS = 6
@@ -189,8 +190,8 @@ def judge(cell: Cell, answer: Answer) -> str:
     """Return how an answer fits: cell, row, refused or wrong."""
     if answer.refused:
         return "refused"
-    text = re.sub(r"\[c\d+\]", "", answer.text)
-    value = re.escape(re.sub(r"[$€£%()\s]", "", cell.value))
+    text = GROUPED.sub("", re.sub(r"\[c\d+\]", "", answer.text))
+    value = re.escape(GROUPED.sub("", re.sub(r"[$€£%()\s]", "", cell.value)))
     words = {*_words(cell.row), *_words(cell.column)}
     if not (words <= _words(text) and re.search(rf"(?<![\d.,]){value}(?![.,]?\d)", text)):
         return "wrong"

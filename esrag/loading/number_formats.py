@@ -7,17 +7,21 @@ _UNIT = re.compile(r"\"([^\"]{1,20})\"|\[\$([^\]-]{1,5})(?:-[^\]]{0,8})?\]|([$�
 _PADDED = re.compile(r"0{2,20}")
 _MOST = 2**53  # above which a float is not every integer
 _DECIMALS = re.compile(r"\.(0*)")
+_PRECISION = 10  # decimals: 0.1 + 0.2 is shown as 0.3
+_GROUP = 3  # digits
 
 
 def format_number(value: float, shown: str) -> str:
-    """Return a number as Excel shows it in percents, with a unit or currency, or leading zeros.
+    """Return a number as Excel shows it, in percents, groups of digits, with a unit or zeros.
 
-    Other formats neither round nor group it.
+    Except in percents, nothing is rounded: digits that the format hides are shown.
 
     >>> [format_number(0.075, "0.0%"), format_number(1067, "00000"), format_number(2.5, "General")]
     ['7.5%', '01067', '2.5']
     >>> [format_number(1200, '#,##0 "EUR"'), format_number(3, "[$€-407]#,##0.00")]
-    ['1200 EUR', '€3']
+    ['1,200 EUR', '€3.00']
+    >>> [format_number(24.6, "0.00"), format_number(1184.257, "#,##0.0")]
+    ['24.60', '1,184.257']
     """
     if abs(value) > _MOST:
         return str(value)
@@ -27,9 +31,10 @@ def format_number(value: float, shown: str) -> str:
         decimals = _DECIMALS.search(digits)
         return f"{100 * value:.{len(decimals[1]) if decimals else 0}f}%"
 
-    text = str(int(value)) if float(value).is_integer() else str(value)
     if _PADDED.fullmatch(digits):
-        return text.zfill(len(digits))
+        return _write_digits(value, "0").zfill(len(digits))
+
+    text = _write_digits(value, digits)
 
     unit = _UNIT.search(positive)
     name = next(filter(None, unit.groups()), "").strip() if unit else ""
@@ -38,3 +43,15 @@ def format_number(value: float, shown: str) -> str:
     gap = " " if name[-1].isalpha() else ""
     is_before = not any(map(positive[: unit.start()].count, "0#?"))
     return f"{name}{gap}{text}" if is_before else f"{text} {name}"
+
+
+def _write_digits(value: float, shown: str) -> str:
+    """Return a number with the least decimals of a format, and its groups of digits."""
+    text = str(int(value)) if float(value).is_integer() else repr(round(value, _PRECISION))
+    if "e" in text:
+        return text
+    whole, _, decimals = text.partition(".")
+    found = _DECIMALS.search(shown)
+    decimals = decimals.ljust(len(found[1]) if found else 0, "0")
+    grouped = f"{int(whole):,}" if "," in shown and len(whole) > _GROUP else whole
+    return f"{grouped}.{decimals}" if decimals else grouped

@@ -12,6 +12,7 @@ from esrag.loading import archive
 from esrag.loading.headers import MAX_COVERED, Cell, spread_cells
 from esrag.loading.layout import Layout, clean_title, count_characters
 from esrag.loading.number_formats import format_number
+from esrag.loading.regions import split_regions
 from esrag.records import Document, Source
 
 _PIECE_BYTES = 2**20
@@ -97,7 +98,9 @@ def _write_sheet(layout: Layout, sheet: Any, hidden: _Hidden, merged: Merged) ->
     sheet.reset_dimensions()
     shown = enumerate(sheet.iter_rows(), start=1)
     rows = (hidden.without(layout, index, map(_to_text, row)) for index, row in shown)
-    layout.table(spread_cells(_cells(rows, merged)) if merged else rows)
+    shown_rows = spread_cells(_cells(rows, merged)) if merged else rows
+    for region in [shown_rows] if hidden.columns else split_regions(shown_rows):
+        layout.table(region)
 
 
 def _read_merged(book: ZipFile, part: str) -> Merged:
@@ -149,11 +152,15 @@ def _cells(rows: Iterable[Sequence[str]], merged: Merged) -> Iterator[list[Cell]
 
 
 def _to_text(cell: Any) -> str:
-    """Return a cell roughly as a reader sees it: without its rounding, dates as in ISO 8601."""
+    """Return a cell roughly as a reader sees it: not rounded, dates and times as in ISO 8601."""
     value = cell.value
     if isinstance(value, datetime) and value.time() == time():
         value = value.date()
-    if isinstance(value, date | time):
+    if isinstance(value, datetime | time):
+        is_exact = value.second or value.microsecond
+        text = value.isoformat(timespec="auto" if is_exact else "minutes")
+        return text.replace("T", " ")
+    if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, timedelta):
         hours, minutes = divmod(round(value.total_seconds() / 60), 60)
