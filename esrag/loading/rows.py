@@ -33,6 +33,7 @@ _JSONL, _JSON = (".jsonl", ".ndjson"), ".json"
 _LONG_CELL = 80  # characters, on average: a column of sentences
 _DELIMITERS = ",;\t|"
 _SNIFFED_ROWS = 20
+_MAX_TITLES, _MIN_COLUMNS = 8, 3  # lines above the columns' names, and names below them
 _MAX_ID = 200  # characters
 _MAX_NAMES = 200  # characters of all columns' names in a message
 _MAX_CELL = 2**31 - 1
@@ -43,6 +44,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 Fields = Mapping[str, Any]
 Cells = list[str]
 Row = tuple[int, Cells]  # with the line it starts on
+Titles = dict[int, str]  # the texts above the names of columns, by their lines
 
 
 class CsvLoader:
@@ -134,39 +136,64 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _load_table(source: Source, kind: str, delimiter: str = "") -> Iterator[Document | Skipped]:
-    text, delimiter = _read_table(source, delimiter)
-    delimiter, names, count = _open_table(text, source.columns, delimiter)
+    text, delimiter, titles = _read_table(source, delimiter)
+    names, count = _open_table(text, source.columns, delimiter)
     column = source.columns.text
     if names and not column:
         column = _find_text_column(names, _iter_rows(text, delimiter, count))
 
     if column:
         documents = _Rows(source, kind, column)
+        yield from (Skipped(f"line {line}", "stands above the columns' names") for line in titles)
         yield from _load_rows(documents, _read_rows(text, delimiter), names, count)
         return
 
     yield from (part for part in _read_rows(text, delimiter) if isinstance(part, Skipped))
     if names:
-        yield _to_document(source, kind, names, _iter_rows(text, delimiter, count))
+        rows = _iter_rows(text, delimiter, count)
+        yield _to_document(source, kind, names, rows, titles.values())
 
 
-def _read_table(source: Source, delimiter: str = "") -> tuple[str, str]:
-    """Return the text of a table, and its delimiter if that is known or the first line tells."""
+def _read_table(source: Source, delimiter: str = "") -> tuple[str, str, Titles]:
+    """Return the text of a table, its delimiter, and the lines above its columns' names.
+
+    Those are empty in the text, so that the lines below keep their numbers.
+    """
     text = decode(source.data)
-    told = _SEPARATOR.match(text)
-    return (text[told.end() :], told[1]) if told else (text, delimiter)
+    if told := _SEPARATOR.match(text):
+        text, delimiter = text[told.end() :], told[1]
+    delimiter = delimiter or sniff_delimiter(list(islice(_Lines(text), _SNIFFED_ROWS)))
+
+    titles = _find_titles(text, delimiter)
+    if titles:
+        above = _Lines(text)
+        count = sum(1 for _ in islice(above, max(titles)))
+        text = "\n" * count + text[above.end :]
+    return text, delimiter, titles
 
 
-def _open_table(text: str, columns: Columns, delimiter: str = "") -> tuple[str, list[str], int]:
-    """Return the delimiter, the names of the columns, and the number of header rows.
+def _find_titles(text: str, delimiter: str) -> Titles:
+    """Return the lines of a single text, of several words, right above the names of columns."""
+    titles: Titles = {}
+    for line, cells in islice(_iter_raw_rows(text, delimiter), _MAX_TITLES):
+        filled = [] if isinstance(cells, Skipped) else [cell for cell in cells if cell.strip()]
+        if len(filled) >= _MIN_COLUMNS:
+            return titles
+        if len(filled) > 1 or (filled and " " not in filled[0].strip()):
+            break
+        titles.update((line, cell) for cell in filled)
+    return {}
+
+
+def _open_table(text: str, columns: Columns, delimiter: str) -> tuple[list[str], int]:
+    """Return the names of the columns, and the number of header rows.
 
     There are no names without a row. Raises: ParsingError for a missing column.
     """
-    delimiter = delimiter or sniff_delimiter(list(islice(_Lines(text), _SNIFFED_ROWS)))
     head = list(islice(_iter_rows(text, delimiter), HEAD_ROWS))
     names, count = _read_header(head) if head else ([], 0)
     _require_columns(names, columns)
-    return delimiter, names, count
+    return names, count
 
 
 def _named(columns: Columns) -> list[str]:
@@ -245,8 +272,8 @@ def iter_records(source: Source) -> Iterator[tuple[int, Fields] | Skipped]:
         yield from _read_objects(decode(source.data), source.columns)
         return
 
-    text, delimiter = _read_table(source)
-    delimiter, names, count = _open_table(text, source.columns, delimiter)
+    text, delimiter, _ = _read_table(source)
+    names, count = _open_table(text, source.columns, delimiter)
     yield from _iter_fields(_read_rows(text, delimiter), names, count)
 
 
@@ -366,16 +393,22 @@ def _find_name(names: Sequence[str], wanted: Sequence[str]) -> str:
 
 
 def _to_document(
-    source: Source, kind: str, names: Sequence[str], rows: Iterable[Cells]
+    source: Source,
+    kind: str,
+    names: Sequence[str],
+    rows: Iterable[Cells],
+    titles: Iterable[str],
 ) -> Document:
     layout = Layout()
+    for title in titles:
+        layout.add(title)
     lines = (
         "; ".join(f"{n}: {join_lines(c)}" for n, c in zip(names, cells, strict=False) if c.strip())
         for cells in rows
     )
     if span := layout.add("\n".join(lines)):
         layout.mark_table(span)
-    return layout.document(source, kind)
+    return layout.document(source, kind, next(iter(titles), ""))
 
 
 def _to_text(value: object) -> str:

@@ -3,7 +3,7 @@
 import io
 import json
 import re
-from datetime import timedelta
+from datetime import datetime, time, timedelta
 from email.message import EmailMessage
 from email.mime.text import MIMEText
 
@@ -554,15 +554,19 @@ def test_percents_and_units_of_a_sheet_are_shown(load_one, build):
             (0.075, "0.0%"),
             (1200, '#,##0 "EUR"'),
             (1067, "00000"),
+            (-0.5, "#,##0.00"),
             (timedelta(hours=37), "[h]:mm"),
+            (time(5, 45), "hh:mm"),
+            (datetime(2025, 6, 30, 5, 45), "yyyy-mm-dd hh:mm"),  # noqa: DTZ001 -- as in a sheet
         ],
         start=1,
     ):
         book.active.cell(row, 1, "name")
         book.active.cell(row, 2, value).number_format = shown
     text = load_one("a.xlsx", build.saved(book)).text
-    assert [line.rpartition(" | ")[2] for line in text.splitlines()[-5:]] == [
-        "1e+20", "7.5%", "1200 EUR", "01067", "37:00",
+    lines = (line.partition(" | ")[2] for line in text.splitlines())
+    assert [*filter(None, lines)] == [
+        *("1e+20", "7.5%", "1,200 EUR", "01067", "-0.50", "37:00", "05:45", "2025-06-30 05:45"),
     ]  # fmt: skip
 
 
@@ -832,3 +836,53 @@ def test_xlsx_dates_are_iso(load_one, build):
     book.active.append([datetime(2024, 2, 3), "x"])  # noqa: DTZ001 -- sheets know no zones
     file = io.BytesIO(build.saved(book))
     assert "2024-02-03 | x" in load_one("a.xlsx", file.getvalue()).text
+
+
+def test_tables_on_one_sheet_are_apart(load_one, build):
+    """Side by side or below one another; a title above holds for both."""
+    book = openpyxl.Workbook()
+    for row in (
+        ["Budget, thousands of euros"],
+        ["Income", 2024, None, "Spending", 2024],
+        ["Fares", 12, None, "Fuel", 7],
+        ["Total", 12, None, "Total", 7],
+        [],
+        ["Shift", "From", "Until"],
+        ["Early", "dawn", "noon"],
+    ):
+        book.active.append(row)
+    assert tables(load_one("a.xlsx", build.saved(book))) == [
+        "Budget, thousands of euros\nIncome | 2024\nFares | 12\nTotal | 12",
+        "Budget, thousands of euros\nSpending | 2024\nFuel | 7\nTotal | 7",
+        "Shift | From | Until\nEarly | dawn | noon",
+    ]
+
+
+def test_titles_above_the_columns_of_a_table_stand_before_it(load, load_one):
+    """They are no names; the lines below keep their numbers."""
+    titles = "Lost property 2025,,\nKept at the pier for 60 days\n,,\n"
+    document = load_one("a.csv", f"{titles}Tag,Item,Place\nLP-1,umbrella,lounge\n")
+    assert (document.title, document.text.split("\n\n")) == (
+        "Lost property 2025",
+        [
+            *("Lost property 2025", "Kept at the pier for 60 days"),
+            "Tag: LP-1; Item: umbrella; Place: lounge",
+        ],
+    )
+    _, skipped = load("a.csv", f"{titles}Tag,Item,text\nLP-1,umbrella,It is black.\nLP-2,hat\n")
+    assert [part.where for part in skipped] == ["line 1", "line 2", "line 6"]
+
+
+def test_paragraphs_of_a_slide_are_items(load_one, build):
+    """As PowerPoint shows them: with bullets, in levels."""
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[1])
+    slide.shapes.title.text = "Agenda"
+    frame = slide.placeholders[1].text_frame
+    frame.text = "Welcome"
+    for text, level in (("The year", 0), ("traffic", 1)):
+        paragraph = frame.add_paragraph()
+        paragraph.text, paragraph.level = text, level
+    assert load_one("a.pptx", build.saved(deck)).text == (
+        "Agenda\n- Welcome\n- The year\n  - traffic"
+    )
