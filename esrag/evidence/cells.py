@@ -11,6 +11,7 @@ from esrag.evidence.algorithms import sentences
 from esrag.evidence.counts import lacks_asked_number
 from esrag.evidence.labels import DATES, find_labels
 from esrag.evidence.named_rows import find_unnamed, is_asked_for
+from esrag.evidence.ranges import split_rows
 from esrag.evidence.statements import lines, to_line
 from esrag.evidence.tables import NONE, Row, is_figure
 from esrag.records import Evidence
@@ -293,17 +294,19 @@ def _terms(text: str) -> set[str]:
 
 
 def _iter_rows(question: str, text: str) -> Iterator[tuple[str, Row, bool]]:
-    """Yield the rows with a label and values, each as a line, and whether its quarter is asked for.
+    """Yield the rows with a label and values, each as a line, and whether it is the one meant.
 
-    Rows of other years or dates than the question's are left out. The row of the third quarter is
-    the third one below "Quarter ended", whatever its date.
+    Rows of other years, dates or ranges than the question's are left out. The row of the third
+    quarter is the third one below "Quarter ended", whatever its date.
     """
     quarter, years, dates = _quarter(question), find_years(question), {*list_dates(question)}
     places = Counter[tuple[str, ...]]()
+    said = lines(text)
+    in_range, out_of_range = split_rows(question, (line.row for line in said if line.row))
 
-    for line in lines(text):
+    for line in said:
         row = line.row
-        if row is None or not row.cells or not _label(row):
+        if row is None or not row.cells or not _label(row) or row in out_of_range:
             continue
         names = tuple(header for header, _ in row.cells)
         places[names] += 1
@@ -312,7 +315,7 @@ def _iter_rows(question: str, text: str) -> Iterator[tuple[str, Row, bool]]:
         days = {day for _, cell in row.cells for day in list_only_dates(cell)} if dates else None
         is_other = days and dates.isdisjoint(days)
         if not is_other and (not years or not given or years & given):
-            yield to_line(line.text), row, is_quarter
+            yield to_line(line.text), row, is_quarter or row in in_range
 
 
 def _candidates(
@@ -323,9 +326,9 @@ def _candidates(
     given, named, members = _terms(question), compounds(question), _members(question)
     dates, bare = {*list_dates(question)}, without_dates(question)
 
-    for text, row, is_quarter in _iter_rows(question, item.chunk.text):
+    for text, row, is_meant in _iter_rows(question, item.chunk.text):
         name = row.cells[0][1]
-        asked = words | (_terms(name) if is_quarter else set())
+        asked = words | (_terms(name) if is_meant else set())
         cells = [cell for _, cell in row.cells] if dates else []
         if dated := [cell for cell in cells if dates.intersection(list_only_dates(cell))]:
             asked = _terms(bare) | _terms(" ".join(dated))

@@ -15,6 +15,7 @@ from esrag.evidence.fits import Read, Stated, score
 from esrag.evidence.labels import drop_other_members
 from esrag.evidence.preferences import prefer
 from esrag.evidence.quantities import drop_other_quantities
+from esrag.evidence.ranges import drop_other_ranges
 from esrag.evidence.shown import drop_fences, find_end_of_shown
 from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows, parse_named_row
 from esrag.records import Chunk, Evidence
@@ -127,6 +128,7 @@ def statements(
     all_said = _found(evidence)
     found = drop_other_members(question, all_said, evidence)
     found = drop_other_quantities(question, found)
+    found = drop_other_ranges(question, found, map(_list_rows, evidence))
     found = _drop_empty(question, found) or found
     found = _drop_sources(question, found, evidence) or found
     if not found:
@@ -151,6 +153,12 @@ def _can_be_quoted(text: str) -> bool:
     is_remark = _REMARK.fullmatch(text)
     is_value = _DATED.fullmatch(text) or _ASSIGNED.fullmatch(text)
     return len(text) <= MAX_CHARACTERS and bool((is_said and not is_remark) or is_value)
+
+
+def _list_rows(item: Evidence) -> tuple[str, dict[str, Row]]:
+    """Return a passage's key, and its rows by their texts."""
+    said = lines(item.chunk.text)
+    return item.key, {to_line(line.text): line.row for line in said if line.row}
 
 
 def _found(evidence: Sequence[Evidence]) -> list[Statement]:
@@ -241,7 +249,7 @@ def _drop_empty(question: str, found: Sequence[Statement]) -> list[Statement]:
         each
         for each in found
         if not (
-            each.text.endswith((":", "?"))
+            each.text.endswith((":", "?", "—"))
             or _PAGE.search(each.text)
             or _CITES.match(each.text)
             or _REFERENCE.match(each.text)

@@ -16,21 +16,22 @@ MIN_ITEMS = 2
 
 # What introduces a list: a colon, or the word itself in a sentence before items.
 _LEADS = re.compile(
-    r":\Z|\b(?:list|(?:the|these|as|any|each|one|all|of) following|below)\b[^.]{0,80}\.\Z"
+    r"[:—]\Z|\b(?:list|(?:the|these|as|any|each|one|all|of) following|below)\b[^.]{0,80}\.\Z"
     r"|\b(?:the|these) following(?: \w+){1,5}\Z",
     re.IGNORECASE,
 )
 # At the end of an item, what introduces items below it.
-_LEADS_BELOW = re.compile(r"(?<=[.!?])\s[^.!?]{1,200}:\Z|:\Z")
+_LEADS_BELOW = re.compile(r"(?<=[.!?])\s[^.!?]{1,200}[:—]\Z|[:—]\Z")
 _NUMBERED = re.compile(r"\A(\d{1,2}|[a-z])\.\s")
 _COUNTED = re.compile(r"\(?(\d{1,2}|[a-z])[.)]\s")
+_FIRST = {"1", "a", "i"}
 _ENTRY = re.compile(r"\A(?![ \t])([^\n:]{1,40}[\w)'\"`])\n[ \t]{1,20}(?=[^\W\d_a-z])")
 _BULLET = re.compile(r"\A[^\w(]\s+")
 _LETTERS, _DIGITS = re.compile("[a-z]+"), re.compile(r"\d+")
 _WORD = re.compile(r"[^\W_]")
 _MARKED = re.compile(r"\A#{1,6}\s+|\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z")
 _ENDS_SENTENCE = re.compile(r"[.!?;,…]['\"”’)]*\Z")
-_ENDS_PART = re.compile(r"[.!?:;,…]['\"”’)]*\Z")
+_ENDS_PART = re.compile(r"[.!?:;,…—]['\"”’)]*\Z")
 # What standards say of themselves introduces nothing.
 _OF_ITSELF = re.compile(
     r"(?:this|the) (?:annex|appendix|chapter|clause|document|section) is"
@@ -114,7 +115,7 @@ def read_headed_list(text: str, spans: Spans, number: int) -> ItemList | None:
 
     found = read_list(text, spans, number)
     begins = _COUNTED.match(found.items[0][0]) if found.items else None
-    if len(found.items) < MIN_ITEMS or (begins and begins[1] not in {"1", "a", "i"}):
+    if len(found.items) < MIN_ITEMS or (begins and begins[1] not in _FIRST):
         return None
     if _OF_ITSELF.fullmatch(said):
         return replace(found, introduction="")
@@ -196,6 +197,8 @@ def _items_after(text: str, spans: Spans, number: int) -> tuple[tuple[Item, ...]
             return (), after
         if level and above and not _is_below(level, above):
             return tuple(items), after
+        if level and items and _is_apart(text, spans, after, own):
+            return tuple(items), after
 
         if level and (not items or not _is_below(level, own)):
             items.append((_say_item(said),))
@@ -236,6 +239,23 @@ def _read_level(text: str, span: tuple[int, int], *, is_led: bool = False) -> Le
 def _is_below(level: Level, other: Level) -> bool:
     """Return whether an item is below another: further in, or as far with another mark."""
     return level[1] > other[1] or (level[1] == other[1] and level[0] != other[0])
+
+
+def _is_apart(text: str, spans: Spans, number: int, own: Level) -> bool:
+    """Return whether a numbered item goes on with another list than that of the items before.
+
+    As "(2)" does below an empty line and "(c)": it has their indent, and is not the first one.
+    """
+    place, level = spans[number][0], _read_level(text, spans[number])
+    counted = _COUNTED.match(text, place)
+    return (
+        level is not None
+        and level[1] == own[1]
+        and level[0] != own[0]
+        and counted is not None
+        and counted[1] not in _FIRST
+        and "\n\n" in text[spans[number - 1][1] : place]
+    )
 
 
 def _goes_on(text: str, spans: Spans, number: int, item: int) -> bool:

@@ -1,0 +1,147 @@
+"""Ranges in tables: a boat of 12 metres is in the row "9 to 15 metres", not in "up to 9 metres"."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+
+from esrag.evidence import Statement
+from esrag.evidence.tables import Row
+from esrag.text.dates import list_dates
+from esrag.text.figures import header_units, to_figures, uses
+
+_MAX_CELL = 80  # characters
+_NUMBER = r"(?<![\d.,])(\d[\d,]{0,14}+(?:\.\d{1,6}+)?)"
+_UNIT, _SIGN = r"(?: ?(?:%|[^\W\d_]{1,10}))?", r" ?[$€£]?"
+_SPAN = re.compile(rf"{_NUMBER}{_UNIT} ?(?:–|—|-|\bto\b|\band\b){_SIGN} ?{_NUMBER}", re.IGNORECASE)
+_LESS = re.compile(
+    rf"(?:(under|below|less than|fewer than|<)|up to|until|at most|no more than|not more than|≤)"
+    rf"{_SIGN} ?{_NUMBER}",
+    re.IGNORECASE,
+)
+_MORE = re.compile(
+    rf"(?:(over|above|more than|greater than|exceeding|>)|from|at least|≥){_SIGN} ?{_NUMBER}",
+    re.IGNORECASE,
+)
+_OR_MORE = re.compile(
+    rf"{_NUMBER}{_UNIT} ?(?:\+|(?:and|or) (?:above|longer|more|older|over)\b)",
+    re.IGNORECASE,
+)
+_AGE = re.compile(r"\b(\d{1,3})[- ]years?[- ]old\b|\baged? (\d{1,3})\b", re.IGNORECASE)
+_YEARS = "year"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """From the number `low` to `high`; without a bound that is `open`."""
+
+    low: float = -inf
+    high: float = inf
+    is_low_open: bool = False
+    is_high_open: bool = False
+
+    def holds(self, number: float) -> bool:
+        """Return whether a number is in the range."""
+        is_above = number > self.low or (number == self.low and not self.is_low_open)
+        return is_above and (number < self.high or (number == self.high and not self.is_high_open))
+
+
+def read_range(text: str) -> Range | None:
+    """Return the range that a cell tells, None for a cell without one.
+
+    >>> read_range("9.01 to 15 metres")
+    Range(low=9.01, high=15.0, is_low_open=False, is_high_open=False)
+    >>> read_range("Car over 5 m, up to 7 m")
+    Range(low=5.0, high=7.0, is_low_open=True, is_high_open=False)
+    >>> read_range("12 metres or more but under 20 metres").holds(20), read_range("12 metres")
+    (False, None)
+    """
+    if len(text) > _MAX_CELL:
+        return None
+
+    spans = [(_read(low), _read(high)) for low, high in _SPAN.findall(text)]
+    rest = _SPAN.sub(" ", text)
+    lows = [
+        *((low, False) for low, _ in spans),
+        *((_read(number), bool(word)) for word, number in _MORE.findall(rest)),
+        *((_read(number), False) for number in _OR_MORE.findall(rest)),
+    ]
+    highs = [
+        *((high, False) for _, high in spans),
+        *((_read(number), bool(word)) for word, number in _LESS.findall(rest)),
+    ]
+    if not (lows or highs):
+        return None
+
+    low, is_low_open = max(lows, default=(-inf, False))
+    high, is_high_open = min(highs, default=(inf, False))
+    return Range(low, high, is_low_open, is_high_open) if low <= high else None
+
+
+def _read(number: str) -> float:
+    return float(number.replace(",", ""))
+
+
+def list_quantities(question: str) -> list[tuple[float, str]]:
+    """Return the numbers of a question that have a unit, and ages.
+
+    >>> list_quantities("What does a 12 metre boat cost my father, who is aged 67, in 2025?")
+    [(12.0, 'meter'), (67.0, 'year')]
+    """
+    found = [(_read(use.number), use.unit) for use in uses(to_figures(question)) if use.unit]
+    ages = [(float(age or other), _YEARS) for age, other in _AGE.findall(question)]
+    return [*dict.fromkeys([*found, *ages])]
+
+
+def split_rows(question: str, rows: Iterable[Row]) -> tuple[set[Row], set[Row]]:
+    """Return the rows whose range holds a quantity of the question, and those next to them.
+
+    A row counts only if one of its table has the quantity in its range.
+    """
+    meant: set[Row] = set()
+    others: set[Row] = set()
+    quantities = list_quantities(question)
+    if not quantities:
+        return meant, others
+
+    tables: defaultdict[tuple[str, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        tables[tuple(name for name, _ in row.cells)].append(row)
+    for table in tables.values():
+        for number, unit in quantities:
+            found = {row: _holds(row, number, unit) for row in table}
+            if True in found.values():
+                meant |= {row for row, holds in found.items() if holds}
+                others |= {row for row, holds in found.items() if holds is False}
+    return meant - others, others
+
+
+def _holds(row: Row, number: float, unit: str) -> bool | None:
+    """Return whether a cell's range in a unit holds a number; None if no cell has such a range."""
+    for name, cell in row.cells:
+        told = None if list_dates(cell) else read_range(cell)
+        given = {use.unit for use in uses(to_figures(cell)) if use.unit}
+        units = given or header_units(name)
+        if told and (unit in units or (unit == _YEARS and not units)):
+            return told.holds(number)
+    return None
+
+
+def drop_other_ranges(
+    question: str,
+    statements: Sequence[Statement],
+    passages: Iterable[tuple[str, Mapping[str, Row]]],
+) -> list[Statement]:
+    """Return the statements without table rows whose range leaves the question's quantity out.
+
+    A passage is its key, and its rows by their texts.
+    """
+    if not list_quantities(question):
+        return list(statements)
+
+    dropped: set[tuple[str, str]] = set()
+    for key, rows in passages:
+        _, others = split_rows(question, rows.values())
+        dropped |= {(key, text) for text, row in rows.items() if row in others}
+    return [each for each in statements if (each.key, each.text) not in dropped]
