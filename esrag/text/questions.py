@@ -308,7 +308,7 @@ _BEFORE_NAME = (
 _NAMED_LAST = re.compile(
     rf"(?:\b(?:{_BEFORE_NAME})|['’]s?) (?:(?:an?|the) )?(?:(?:abbreviation|acronym|term|word) )?"
     r"([\w-]{2,40}(?: [\w-]{2,40})?)"
-    r"(?: (?:all|for|in|on) [^?]{1,100})?[.!;]*\Z"
+    r"(?: (?:all|for|in|of|on) [^?]{1,100})?[.!;]*\Z"
 )
 _KEYWORDS = re.compile(r"(?:\S+ ){1,8}\S*[^\s.?!:]")
 _MIN_CORE = 4  # words
@@ -404,6 +404,8 @@ def _find_meant(question: str) -> str:
     'dialect'
     >>> _find_meant("It uses the abbreviation FAL. What does this level describe?")
     'FAL'
+    >>> _find_meant("My van goes on the mezzanine of the Fulmar. What is that?")
+    'mezzanine'
     >>> _find_meant("I have a kettle. How long does it boil?")
     ''
     """
