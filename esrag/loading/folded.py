@@ -53,7 +53,7 @@ def _head_panels(tree: Any) -> bool:
 def _unfold_next(button: Any) -> None:
     """Show what follows a button, or an element around it, and so is what the button opens."""
     for element in (button, *islice(button.iterancestors(), _MAX_ABOVE)):
-        part = element.getnext()
+        part = next(element.itersiblings("*"), None)
         if part is not None and has_text(part):
             unfold(part)
             return

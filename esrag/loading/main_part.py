@@ -5,7 +5,8 @@ from typing import Any
 
 _MAIN = ".//main | .//*[@role='main']"
 _MENUS = (
-    "banner", "complementary", "contentinfo", "menu", "menubar", "navigation", "search", "toolbar",
+    "banner", "complementary", "contentinfo", "doc-pagelist", "doc-toc", "menu", "menubar",
+    "navigation", "search", "toolbar",
 )  # fmt: skip
 # Words of classes and ids, as the common site generators give them to what stands around a text.
 _AROUND = re.compile(
@@ -17,7 +18,6 @@ _AROUND = re.compile(
     r"|footnote-back\S*|votes?)"
 )
 _MIN_WORDS = 4  # of a box beside a text
-_BACK = ("doc-backlink", "doc-toc", "doc-pagelist")
 
 
 def find_main(tree: Any) -> Any:
@@ -33,7 +33,8 @@ def find_main(tree: Any) -> Any:
     part = found[0]
     for aside in list(tree.iter("aside")):
         _drop_around(aside)
-        for box in filter(_has_facts, list(aside) if len(aside) > 1 else [aside]):
+        boxes = list(aside.iterchildren("*"))
+        for box in filter(_has_facts, boxes if len(boxes) > 1 else [aside]):
             box.tag = "div"
             box.attrib.clear()
             part.append(box)
@@ -61,7 +62,7 @@ def _is_around(element: Any) -> bool:
     """Return whether an element is navigation by its role, its class, or by what is in it."""
     if not isinstance(element.tag, str):
         return False
-    if element.tag == "form" or element.get("role") in (*_MENUS, *_BACK):
+    if element.tag == "form" or element.get("role") in _MENUS:
         return True
     names = f"{element.get('class', '')} {element.get('id', '')}".lower().split()
     return any(map(_AROUND.fullmatch, names)) or _is_contents(element)

@@ -86,6 +86,7 @@ def test_other_buttons_are_no_text(load_one):
     "part",
     [
         "<h3><button aria-expanded='false'>Lost permits</button></h3><div hidden><p>{}</p></div>",
+        "<h3><button aria-expanded='false'>Lost</button></h3><!-- a --><div hidden><p>{}</p></div>",
         "<div hidden='until-found'><h3>Lost permits</h3><p>{}</p></div>",
     ],
 )

@@ -33,6 +33,7 @@ def read(load_one, inside, around=""):
             "<ol><li><span class='no'>(a)</span><span class='it'>the fee</span></li></ol>",
             "(a) the fee",
         ),
+        ("<h2><a role='doc-backlink' href='#t1'>Fees</a></h2><p>None.</p>", "Fees\n\nNone."),
         ("<p>A fact.<a class='footnote-backref' href='#r1'>↩</a></p>", "A fact."),
     ],
 )
@@ -77,6 +78,7 @@ def test_the_only_article_is_the_main_part_of_a_page_without_one(load_one):
     ("box", "text"),
     [
         ("<dl><dt>Enrolment closes</dt><dd>22 August at noon</dd></dl>", "22 August at noon"),
+        ("<!-- a --><p>Ring us</p><?b c?><p>Call 555 0142 from nine.</p>", "Call 555 0142"),
         ("<div><p>Ring us on 555 0142 from nine to noon.</p></div>", "Ring us on 555 0142"),
         ("<ul><li><a href='/a'>12 pools that you must see this year</a></li></ul>", ""),
         ("<p>Follow us, and never miss a thing again.</p>", ""),
