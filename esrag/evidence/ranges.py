@@ -84,11 +84,15 @@ def _read(number: str) -> float:
 
 
 def list_quantities(question: str) -> list[tuple[float, str]]:
-    """Return the numbers of a question that have a unit, and ages.
+    """Return the numbers of a question that have a unit, and ages; bounds are none.
 
     >>> list_quantities("What does a 12 metre boat cost my father, who is aged 67, in 2025?")
     [(12.0, 'meter'), (67.0, 'year')]
+    >>> list_quantities("Are vans over 7 m carried, and those of 5 to 7 m?")
+    []
     """
+    for bound in (_SPAN, _LESS, _MORE, _OR_MORE):
+        question = bound.sub(" ", question)
     found = [(_read(use.number), use.unit) for use in uses(to_figures(question)) if use.unit]
     ages = [(float(age or other), _YEARS) for age, other in _AGE.findall(question)]
     return [*dict.fromkeys([*found, *ages])]

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-_MAIN = ".//main | .//*[@role='main']"
+_MAIN = (".//main | .//*[@role='main']", ".//article", ".//*[@id='main-content']")
 _MENUS = (
     "banner", "complementary", "contentinfo", "doc-pagelist", "doc-toc", "menu", "menubar",
     "navigation", "search", "toolbar",
@@ -26,7 +26,7 @@ def find_main(tree: Any) -> Any:
     What stands around texts is removed from it: menus, comments, ways to share. Boxes of facts
     beside it are moved to its end.
     """
-    found = tree.xpath(_MAIN) or tree.xpath(".//article")
+    found = next(filter(None, map(tree.xpath, _MAIN)), [])
     if len(found) != 1:
         return None
 
