@@ -26,7 +26,7 @@ def find_main(tree: Any) -> Any:
     What stands around texts is removed from it: menus, comments, ways to share. Boxes of facts
     beside it are moved to its end.
     """
-    found = next(filter(None, map(tree.xpath, _MAIN)), [])
+    found: list[Any] = next(filter(None, map(tree.xpath, _MAIN)), [])
     if len(found) != 1:
         return None
 
