@@ -90,6 +90,7 @@ _ASKS_FOR_SOURCES = re.compile(
 _PROMISES = re.compile(
     r"In this \w{1,20},? (?:you|we)(?:['’]ll| will)\b|This \w{1,20} (?:shows|teaches) you\b"
 )
+_OPEN = re.compile(r"[:?]\Z|\w—\Z")  # but a row may end with the dash of an empty cell
 _OPENS = re.compile(  # a question
     r"(?:\d{1,3}(?:\.\d{1,3}){0,4}\.? )?(?:I['’]|My\b|Is|Are|Was|Were|Do|Does|Did|Has|Have|Can"
     r"|Could|May|Must|Should|Shall|Will|Would|In|What|How|Which|Who|Whom|Whose|When|Where|Why)\b"
@@ -249,7 +250,7 @@ def _drop_empty(question: str, found: Sequence[Statement]) -> list[Statement]:
         each
         for each in found
         if not (
-            each.text.endswith((":", "?", "—"))
+            _OPEN.search(each.text)
             or _PAGE.search(each.text)
             or _CITES.match(each.text)
             or _REFERENCE.match(each.text)

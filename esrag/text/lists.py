@@ -16,12 +16,12 @@ MIN_ITEMS = 2
 
 # What introduces a list: a colon, or the word itself in a sentence before items.
 _LEADS = re.compile(
-    r"[:—]\Z|\b(?:list|(?:the|these|as|any|each|one|all|of) following|below)\b[^.]{0,80}\.\Z"
+    r":\Z|\w—\Z|\b(?:list|(?:the|these|as|any|each|one|all|of) following|below)\b[^.]{0,80}\.\Z"
     r"|\b(?:the|these) following(?: \w+){1,5}\Z",
     re.IGNORECASE,
 )
 # At the end of an item, what introduces items below it.
-_LEADS_BELOW = re.compile(r"(?<=[.!?])\s[^.!?]{1,200}[:—]\Z|[:—]\Z")
+_LEADS_BELOW = re.compile(r"(?<=[.!?])\s[^.!?]{1,200}(?::|(?<=\w)—)\Z|:\Z|(?<=\w)—\Z")
 _NUMBERED = re.compile(r"\A(\d{1,2}|[a-z])\.\s")
 _COUNTED = re.compile(r"\(?(\d{1,2}|[a-z])[.)]\s")
 _FIRST = {"1", "a", "i"}
