@@ -7,6 +7,7 @@ from typing import Any
 _HEADING = re.compile(r"h[1-6]|dt")
 _FOLDS = re.compile(r"accordion|collaps", re.IGNORECASE)
 _MAX_ABOVE = 3  # elements between a button and its heading
+_MAX_TAB = 200  # characters of a tab in the heading of its panel
 _HIDING = ("aria-hidden", "class", "hidden", "style")
 
 
@@ -42,7 +43,7 @@ def _head_panels(tree: Any) -> bool:
 
     for tab, panel in zip(tabs, panels, strict=True):
         heading = panel.makeelement("h4")
-        heading.text, heading.tail = " ".join(tab.text_content().split()), panel.text
+        heading.text, heading.tail = " ".join(tab.text_content().split())[:_MAX_TAB], panel.text
         panel.text = None
         panel.insert(0, heading)
         unfold(panel)

@@ -76,9 +76,10 @@ def _part_labels(tree: Any) -> bool:
 
 def _is_label(element: Any) -> bool:
     after = element.getnext()
-    if element.tail or after is None or after.tag not in ("a", "div", "span", "strong"):
+    is_alone = not (element.tail or len(element))
+    if not is_alone or after is None or after.tag not in ("a", "div", "span", "strong"):
         return False
-    label, value = element.text_content(), after.text_content()
+    label, value = element.text or "", next(after.itertext(), "")
     classes = element.get("class"), after.get("class")
     is_in_code = next(element.iterancestors("code", "pre", "kbd", "dt"), None) is not None
     return (
