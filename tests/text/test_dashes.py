@@ -24,6 +24,15 @@ def test_a_dash_introduces_a_list():
 
 def test_a_row_with_an_empty_cell_at_its_end_is_a_statement():
     """It introduces nothing."""
-    chunk = Chunk("d::c0", "d", 0, 0, len(TABLE), 1, 1, TABLE)
+    chunk = Chunk(
+        chunk_id="d::c0",
+        doc_id="d",
+        ordinal=0,
+        start=0,
+        end=len(TABLE),
+        start_page=1,
+        end_page=1,
+        text=TABLE,
+    )
     said = statements("How many options expired?", [Evidence("c1", chunk, 1.0)])
     assert any("42,000" in each.text for each in said)
