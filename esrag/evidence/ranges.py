@@ -76,7 +76,9 @@ def read_range(text: str) -> Range | None:
 
     low, is_low_open = max(lows, default=(-inf, False))
     high, is_high_open = min(highs, default=(inf, False))
-    return Range(low, high, is_low_open, is_high_open) if low <= high else None
+    if low > high:
+        return None
+    return Range(low=low, high=high, is_low_open=is_low_open, is_high_open=is_high_open)
 
 
 def _read(number: str) -> float:
