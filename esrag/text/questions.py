@@ -35,6 +35,11 @@ _MEASURES = (
     r"|duration|period|timeout|threshold|entropy|salary|budget|score|range|port|resolution"
     r"|latency|frequency|interval|factor|bandwidth|throughput|dimensions?|version(?! control))"
 )
+# Of something: "What is the deposit?" may ask for its definition.
+_CHARGES = (
+    r"(?:bonus|charge|deposit|discount|excess|fare|fine|penalty|postage|rent|subscription|surcharge"
+    r"|tariff|toll|wage)"
+)
 _UNITS = "bit|byte|character|day|dollar|hour|minute|month|page|percent|second|space|week|word|year"
 _DOES = "add|change|decrease|disable|enable|increase|limit|reduce|remove|reset|restore|set|use"
 _COUNTS = re.compile(
@@ -42,6 +47,8 @@ _COUNTS = re.compile(
     r"|thick|full|late|early|frequently|soon|small|low|great|close|loud|hot|cold|quickly|slowly)\b"
     rf"|\b(?:what|which)(?! do\b| does\b| did\b| counts as\b| order\b)(?:'s| is| are| was| were)?"
     rf"(?: [\w'’-]+){{0,5}}? {_MEASURES}s?\b"
+    rf"|\bwhat(?:'s| is| are| was| were) (?:my|our|the|your)(?: [\w-]{{1,40}}){{0,2}}? {_CHARGES}s?"
+    r" (?:at|for|from|if|in|of|on|per|to|when|with|without)\b"
     r"|\A(?:at|above|below|over|under|beyond|up to) what \w"
     r"|\bwhat (?:do|does|did) [^?]{1,80}\b(?:cost|weigh|earn|measure)\b"
     r"|\bwhat (?:is|are|was|were) [^?]{1,80}\b(?:paid|charged|worth)\b"

@@ -45,6 +45,8 @@ from esrag.verifying.drafts import to_evidence
             ["What is entropy?", "In fencing, what is a parry?", "What counts as a lamp?"],
         ),
         ("count", ["At what usage does it stop?"]),
+        ("count", ["What is the charge for a berth?", "What's the child fare on Route 2?"]),
+        ("definition", ["What is the deposit?", "What is a penalty?"]),
         ("list", ["To compare two names, which rules are applied?"]),
         ("definition", ["What do sailors call the knot?", "What does Ada mean by knot?"]),
         ("definition", ["What does it mean when a lamp is lit?", "How does it define 'knot'?"]),
