@@ -11,6 +11,7 @@ from operator import itemgetter
 from esrag.citations import MARKERS
 from esrag.evidence import Statement
 from esrag.evidence.asked import find_below
+from esrag.evidence.empty_cells import drop_without_cell
 from esrag.evidence.fits import Read, Stated, score
 from esrag.evidence.labels import drop_other_members
 from esrag.evidence.preferences import prefer
@@ -130,6 +131,7 @@ def statements(
     found = drop_other_members(question, all_said, evidence)
     found = drop_other_quantities(question, found)
     found = drop_other_ranges(question, found, map(_list_rows, evidence))
+    found = drop_without_cell(question, found, map(_list_rows, evidence))
     found = _drop_empty(question, found) or found
     found = _drop_sources(question, found, evidence) or found
     if not found:

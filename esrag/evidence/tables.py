@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from esrag.text import NAMED_ROW
 from esrag.text.captions import MAX_TITLE, is_title, read_caption, to_title
@@ -37,7 +38,7 @@ class Row:
     """A row of a table: its `cells`, each with its header.
 
     If columns cannot be separated, they are two lines. `above` is the table's caption or title with
-    the `group` of rows that the row belongs to.
+    the `group` of rows that the row belongs to. `empty` has the headers without a cell.
     """
 
     above: str = ""
@@ -45,6 +46,7 @@ class Row:
     header: str = ""
     line: str = ""
     group: str = ""
+    empty: tuple[str, ...] = ()
 
 
 class TableReader:
@@ -231,7 +233,8 @@ def _row(
     if header and len(cells) <= len(header):
         named = tuple((name, cell) for name, cell in zip(header, cells, strict=False) if cell)
         text = ", ".join(_labelled(name, cell) for name, cell in named)
-        row = Row(above, named, group=group)
+        empty = tuple(name for name, cell in zip_longest(header, cells) if name and not cell)
+        row = Row(above, named, group=group, empty=empty)
     else:
         text = " | ".join(cells)
         row = Row(above, line=text, group=group)

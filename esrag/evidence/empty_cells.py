@@ -1,0 +1,54 @@
+"""Rows whose cell is empty in the column that a question asks for: they do not answer it."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+from esrag.evidence import Statement
+from esrag.evidence.tables import Row
+from esrag.text.figures import to_figures
+from esrag.text.rows import find_name
+from esrag.text.terms import terms
+
+_BRACKETS = re.compile(r"[(\[][^()\[\]]{0,40}[)\]]")
+
+
+def drop_without_cell(
+    question: str,
+    statements: Sequence[Statement],
+    passages: Iterable[tuple[str, Mapping[str, Row]]],
+) -> list[Statement]:
+    """Return the statements without rows that the question names and that lack what it asks for.
+
+    A passage is its key, and its rows by their texts.
+    """
+    asked = _terms(question)
+    dropped = {
+        (key, text) for key, rows in passages for text, row in rows.items() if lacks(asked, row)
+    }
+    return [each for each in statements if (each.key, each.text) not in dropped]
+
+
+def lacks(asked: AbstractSet[str], row: Row) -> bool:
+    """Return whether the words of a question name a row, and best a column with no cell in it.
+
+    >>> row = Row(cells=(("Ship", "Fulmar"), ("Length (m)", "39.6")), empty=("Draught (m)",))
+    >>> lacks(set(terms("draught of the Fulmar")), row), lacks(set(terms("Fulmar's length")), row)
+    (True, False)
+    """
+    if not (row.empty and row.cells):
+        return False
+    label = _terms(find_name(row.cells[0][1]))
+    if not label or not label <= asked:
+        return False
+
+    filled = [_terms(name) for name, _ in row.cells]
+    empty = [_terms(name) for name in row.empty]
+    common = set.intersection(*filled[1:], *empty)
+    wanted = (asked - label) - common
+    most = max((len(wanted & words) for words in filled), default=0)
+    return any(len(wanted & words) > most for words in empty)
+
+
+def _terms(text: str) -> set[str]:
+    return set(terms(to_figures(_BRACKETS.sub(" ", text))))
