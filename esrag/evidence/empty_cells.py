@@ -1,10 +1,9 @@
 """Rows whose cell is empty in the column that a question asks for: they do not answer it."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
-from esrag.evidence import Statement
 from esrag.evidence.tables import Row
 from esrag.text.figures import to_figures
 from esrag.text.rows import find_name
@@ -13,20 +12,10 @@ from esrag.text.terms import terms
 _BRACKETS = re.compile(r"[(\[][^()\[\]]{0,40}[)\]]")
 
 
-def drop_without_cell(
-    question: str,
-    statements: Sequence[Statement],
-    passages: Iterable[tuple[str, Mapping[str, Row]]],
-) -> list[Statement]:
-    """Return the statements without rows that the question names and that lack what it asks for.
-
-    A passage is its key, and its rows by their texts.
-    """
+def find_lacking(question: str, rows: Iterable[Row]) -> set[Row]:
+    """Return the rows that a question names and that lack what it asks for."""
     asked = _terms(question)
-    dropped = {
-        (key, text) for key, rows in passages for text, row in rows.items() if lacks(asked, row)
-    }
-    return [each for each in statements if (each.key, each.text) not in dropped]
+    return {row for row in rows if lacks(asked, row)}
 
 
 def lacks(asked: AbstractSet[str], row: Row) -> bool:

@@ -2,11 +2,11 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf
 
-from esrag.evidence import Statement
 from esrag.evidence.tables import Row
 from esrag.text.dates import list_dates
 from esrag.text.figures import header_units, to_figures, uses
@@ -34,7 +34,7 @@ _YEARS = "year"
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """From the number `low` to `high`; without a bound that is `open`."""
+    """From the number `low` to `high`; a bound that is open is not in the range."""
 
     low: float = -inf
     high: float = inf
@@ -85,19 +85,20 @@ def _read(number: str) -> float:
     return float(number.replace(",", ""))
 
 
-def list_quantities(question: str) -> list[tuple[float, str]]:
+@lru_cache(maxsize=8)  # a question is looked for in many passages
+def list_quantities(question: str) -> tuple[tuple[float, str], ...]:
     """Return the numbers of a question that have a unit, and ages; bounds are none.
 
     >>> list_quantities("What does a 12 metre boat cost my father, who is aged 67, in 2025?")
-    [(12.0, 'meter'), (67.0, 'year')]
+    ((12.0, 'meter'), (67.0, 'year'))
     >>> list_quantities("Are vans over 7 m carried, and those of 5 to 7 m?")
-    []
+    ()
     """
     for bound in (_SPAN, _LESS, _MORE, _OR_MORE):
         question = bound.sub(" ", question)
     found = [(_read(use.number), use.unit) for use in uses(to_figures(question)) if use.unit]
     ages = [(float(age or other), _YEARS) for age, other in _AGE.findall(question)]
-    return [*dict.fromkeys([*found, *ages])]
+    return (*dict.fromkeys([*found, *ages]),)
 
 
 def split_rows(question: str, rows: Iterable[Row]) -> tuple[set[Row], set[Row]]:
@@ -132,22 +133,3 @@ def _holds(row: Row, number: float, unit: str) -> bool | None:
         if told and (unit in units or (unit == _YEARS and not units)):
             return told.holds(number)
     return None
-
-
-def drop_other_ranges(
-    question: str,
-    statements: Sequence[Statement],
-    passages: Iterable[tuple[str, Mapping[str, Row]]],
-) -> list[Statement]:
-    """Return the statements without table rows whose range leaves the question's quantity out.
-
-    A passage is its key, and its rows by their texts.
-    """
-    if not list_quantities(question):
-        return list(statements)
-
-    dropped: set[tuple[str, str]] = set()
-    for key, rows in passages:
-        _, others = split_rows(question, rows.values())
-        dropped |= {(key, text) for text, row in rows.items() if row in others}
-    return [each for each in statements if (each.key, each.text) not in dropped]

@@ -11,12 +11,12 @@ from operator import itemgetter
 from esrag.citations import MARKERS
 from esrag.evidence import Statement
 from esrag.evidence.asked import find_below
-from esrag.evidence.empty_cells import drop_without_cell
+from esrag.evidence.empty_cells import find_lacking
 from esrag.evidence.fits import Read, Stated, score
 from esrag.evidence.labels import drop_other_members
 from esrag.evidence.preferences import prefer
 from esrag.evidence.quantities import drop_other_quantities
-from esrag.evidence.ranges import drop_other_ranges
+from esrag.evidence.ranges import split_rows
 from esrag.evidence.shown import drop_fences, find_end_of_shown
 from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows, parse_named_row
 from esrag.records import Chunk, Evidence
@@ -130,8 +130,7 @@ def statements(
     all_said = _found(evidence)
     found = drop_other_members(question, all_said, evidence)
     found = drop_other_quantities(question, found)
-    found = drop_other_ranges(question, found, map(_list_rows, evidence))
-    found = drop_without_cell(question, found, map(_list_rows, evidence))
+    found = _drop_rows(question, found, evidence)
     found = _drop_empty(question, found) or found
     found = _drop_sources(question, found, evidence) or found
     if not found:
@@ -158,10 +157,17 @@ def _can_be_quoted(text: str) -> bool:
     return len(text) <= MAX_CHARACTERS and bool((is_said and not is_remark) or is_value)
 
 
-def _list_rows(item: Evidence) -> tuple[str, dict[str, Row]]:
-    """Return a passage's key, and its rows by their texts."""
-    said = lines(item.chunk.text)
-    return item.key, {to_line(line.text): line.row for line in said if line.row}
+def _drop_rows(
+    question: str, found: Sequence[Statement], evidence: Sequence[Evidence]
+) -> list[Statement]:
+    """Return the statements without rows of another range, or without the cell asked for."""
+    dropped: set[tuple[str, str]] = set()
+    for item in evidence:
+        rows = {to_line(line.text): line.row for line in lines(item.chunk.text) if line.row}
+        _, others = split_rows(question, rows.values())
+        others |= find_lacking(question, rows.values())
+        dropped |= {(item.key, text) for text, row in rows.items() if row in others}
+    return [each for each in found if (each.key, each.text) not in dropped]
 
 
 def _found(evidence: Sequence[Evidence]) -> list[Statement]:
