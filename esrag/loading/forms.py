@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from esrag.loading.grids import is_wide
+
 Row = list[str]
 
 _PAIR = 2  # cells
@@ -24,7 +26,7 @@ def read_form(grid: Sequence[Row], *, is_known: bool = False) -> list[str]:
     >>> read_form([["Ship:", "Fulmar"], ["Port:", "Kiel"]])
     ['Ship: Fulmar', 'Port: Kiel']
     """
-    rows = [row for row in grid if _is_wide(row)]
+    rows = [row for row in grid if is_wide(row)]
     if not (is_known or _is_form(rows)):
         return []
     return [line for row in grid for line in _say(row)]
@@ -32,7 +34,7 @@ def read_form(grid: Sequence[Row], *, is_known: bool = False) -> list[str]:
 
 def _say(row: Row) -> Iterator[str]:
     """Yield each name with its value; a title stands alone."""
-    if not _is_wide(row):
+    if not is_wide(row):
         yield "".join(row)
         return
     for place in range(0, len(row), _PAIR):
@@ -75,7 +77,3 @@ def _are_mixed(values: Sequence[str]) -> bool:
     """Return whether values are of several kinds: with figures, and words without any."""
     filled = [value for value in values if _LETTER.search(value) or _DIGIT.search(value)]
     return 0 < sum(1 for value in filled if _DIGIT.search(value)) < len(filled)
-
-
-def _is_wide(row: Row) -> bool:
-    return sum(map(bool, row)) > 1

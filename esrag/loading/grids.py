@@ -54,7 +54,7 @@ def split_tables(rows: Sequence[Row]) -> Iterator[list[Row]]:
     [2, 2]
     """
     top = _count_rows_above_figures(rows)
-    known = {cell.casefold() for row in rows[:top] if _is_filled(row) for cell in row if cell}
+    known = {cell.casefold() for row in rows[:top] if is_wide(row) for cell in row if cell}
     titles = list(takewhile(_is_title, rows))
     start, has_figures = 0, False
 
@@ -159,14 +159,15 @@ def _complement(grid: Sequence[Row], left: int, right: int, top: int) -> bool:
     )
 
 
-def _is_filled(row: Row) -> bool:
+def is_wide(row: Row) -> bool:
+    """Return whether a row has several cells; one alone is a title or a note."""
     return sum(map(bool, row)) > 1
 
 
 def _is_header_again(row: Row, known: set[str]) -> bool:
     """Return whether a row without figures only has cells of the first header, and years."""
     cells = [cell for cell in row if cell]
-    if not _is_filled(row) or any(map(is_amount, cells)):
+    if not is_wide(row) or any(map(is_amount, cells)):
         return False
     alike = sum(cell.casefold() in known for cell in cells)
     years = sum(bool(re.search(r"(?:19|20)\d\d", cell)) for cell in cells[1:] or cells)

@@ -412,7 +412,8 @@ class _Writer:
     def _add(self, text: str) -> None:
         """Write a block: after its bullet, or after the terms that it defines."""
         separator = "\n" if self._prefix else "\n\n"
-        if own := _OWN_MARK.match(text) if self._prefix else None:
+        own = _OWN_MARK.match(text)
+        if self._prefix and own:
             self._prefix = " " * (len(self._prefix) - len(self._prefix.lstrip()))
             text = f"{own[0]} {text[own.end() :].lstrip()}"
         term = ", ".join(each.rstrip(": ") for each in self._terms)

@@ -127,8 +127,7 @@ class Numbering:
     def _read_lists(self, root: Any) -> None:
         for definition in root.iter(f"{_WORD}abstractNum"):
             levels = {
-                _read_int(level, "ilvl", of=level): _read_level(level)
-                for level in definition.iter(f"{_WORD}lvl")
+                _own_level(level): _read_level(level) for level in definition.iter(f"{_WORD}lvl")
             }
             self._lists[definition.get(f"{_WORD}abstractNumId", "")] = _List(levels)
 
@@ -137,7 +136,7 @@ class Numbering:
             self._definitions[name] = _read(number, "abstractNumId")
             for override in number.iter(f"{_WORD}lvlOverride"):
                 if override.find(f"{_WORD}startOverride") is not None:
-                    level = _read_int(override, "ilvl", of=override)
+                    level = _own_level(override)
                     self._starts[name, level] = _read_int(override, "startOverride", 1)
 
 
@@ -198,7 +197,14 @@ def _read(element: Any, name: str) -> str:
     return "" if found is None else str(found.get(f"{_WORD}val", ""))
 
 
-def _read_int(element: Any, name: str, otherwise: int = 0, *, of: Any = None) -> int:
-    """Return the whole number of a property, or of an attribute `of` an element."""
-    value = _read(element, name) if of is None else of.get(f"{_WORD}{name}", "")
+def _read_int(element: Any, name: str, otherwise: int = 0) -> int:
+    return _to_int(_read(element, name), otherwise)
+
+
+def _own_level(element: Any) -> int:
+    """Return the level that an element of a list's definition describes."""
+    return _to_int(element.get(f"{_WORD}ilvl", ""), 0)
+
+
+def _to_int(value: str, otherwise: int) -> int:
     return int(value) if re.fullmatch("[0-9]{1,4}", value) else otherwise

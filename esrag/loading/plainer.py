@@ -22,7 +22,10 @@ def make_plainer(tree: Any) -> bool:
     from lxml import etree  # type: ignore[import-untyped]
 
     steps: tuple[Callable[[Any], bool], ...] = (
-        *(_show_formulas, _wrap_code, _rename_blocks, _part_labels),
+        _show_formulas,
+        _wrap_code,
+        _rename_blocks,
+        _part_labels,
     )
     found = [step(tree) for step in steps]
     has_words = next(tree.iter(*_WITHIN_LINES), None) is not None
