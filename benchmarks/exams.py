@@ -96,8 +96,9 @@ def _find_right(row: dict, found: Gathered) -> Iterator[bool]:
     documents = {item.key: item.chunk.doc_id for item in found.evidence}
     quotes = [{**row, "quote": part} for part in row.get("quote", "").split(JOINT)]
     for one in found.statements:
-        is_one = any(is_quoted(one.text, documents[one.key], quote) for quote in quotes)
-        yield row["answerable"] and is_one
+        yield row["answerable"] and any(
+            is_quoted(one.text, documents[one.key], quote) for quote in quotes
+        )
 
 
 def _rank(found: Gathered, right: Sequence[bool]) -> dict:
