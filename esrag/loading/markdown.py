@@ -10,7 +10,9 @@ from typing import Any
 import yaml
 
 from esrag.loading import Skipped
+from esrag.loading.containers import open_containers
 from esrag.loading.decoding import decode, is_text
+from esrag.loading.footnotes import place_footnotes
 from esrag.loading.inline import add_without_marks, strip_marks, without_entities
 from esrag.loading.layout import Layout, count_characters, join_lines, split_rows
 from esrag.loading.markdown_tables import write_aligned, write_embedded
@@ -18,6 +20,7 @@ from esrag.records import Document, Source, Span
 from esrag.text import normalise
 from esrag.text.captions import read_caption
 
+_SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".mdx")
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
 _MAX_FRONT_MATTER = 65_536  # YAML is read at about 100 kB a second
 _MAX_ABOVE = 1000  # characters above a table in which its caption is looked for
@@ -49,6 +52,7 @@ _LIST_TAG = re.compile(r"<(/?)(ol|ul|li)\b([^<>]{0,200})>", re.IGNORECASE)
 _FIRST_TAGS = re.compile(
     r"[ \t]*(?:</?[ou]l\b[^<>]{0,200}>[ \t]*)*+<li\b[^<>]{0,200}>[ \t]*", re.IGNORECASE
 )
+_NEXT_ITEM = re.compile(r"(?<=</li>)[ \t]*(?=<li\b)(?!.*\|)", re.IGNORECASE)
 _START = re.compile(r"\bstart\s?=\s?[\"']?(\d{1,4})\b")
 _LETTERED = re.compile(r"\btype\s?=\s?[\"']?a\b")
 _INDENT, _MAX_DEPTH = "   ", 9  # of a list below an item
@@ -60,11 +64,7 @@ class MarkdownLoader:
 
     def recognises(self, name: str, data: bytes) -> float:
         """Return 0.5 by name, if the bytes are text."""
-        return (
-            0.5
-            if name.lower().endswith((".md", ".markdown", ".mdown", ".mkd")) and is_text(data)
-            else 0.0
-        )
+        return 0.5 if name.lower().endswith(_SUFFIXES) and is_text(data) else 0.0
 
     def load(self, source: Source) -> Iterator[Document | Skipped]:
         """Yield one document.
@@ -79,6 +79,7 @@ class MarkdownLoader:
         if not source.keep_hidden:
             body, hidden = _without_comments(body)
             layout.leave_out(hidden)
+        body = open_containers([*_lines(place_footnotes([*_lines(body)]))])
         body = _without_quote_marks(_without_directives(_without_targets(_mark_headings(body))))
         body, hidden = write_embedded(_lines(body), source)
         layout.leave_out(hidden)
@@ -206,6 +207,7 @@ def _mark_items(body: str) -> str:
     2. Wait.
     </ol>
     """
+    body = "\n".join(line if code else _NEXT_ITEM.sub("\n", line) for _, line, code in _lines(body))
     kept: list[str] = []
     lists: list[tuple[str, Iterator[int]]] = []  # the marks of the open lists, and their numbers
 
