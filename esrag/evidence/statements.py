@@ -20,7 +20,7 @@ from esrag.evidence.ranges import split_rows
 from esrag.evidence.shown import drop_fences, find_end_of_shown
 from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows, parse_named_row
 from esrag.records import Chunk, Evidence
-from esrag.text import ASKED, ITEM, block_spans, drop_number, sentence_spans
+from esrag.text import ASKED, ITEM, MARKS, block_spans, drop_number, sentence_spans
 from esrag.text.figures import to_figures
 from esrag.text.lists import (
     MAX_CHARACTERS,
@@ -56,7 +56,7 @@ _ASSIGNED = re.compile(
     r"|(?!Page|Part|Section|Table|Figure)[A-Za-z][\w.-]{1,40}: [^\s\w]{0,3}(?!\d{4}-)\d\S{0,40}"
 )
 _EMPTY = re.compile(r"\A[A-Z][\w-]{1,20}:\s*\Z")
-_BULLET = re.compile(r"\A(?:[-*•–]|\d{1,2}[.)])\s+")
+_BULLET = re.compile(rf"\A(?:[-{MARKS}]|\d{{1,2}}[.)])\s+")
 _NOTES = re.compile(r"\A(?:\[\d{1,3}\])+\s+(?=[A-Z])")  # of the sentence before
 # A term, and its definition below it: indented or, as in Markdown, after a colon.
 _DEFINITION = re.compile(r"\A([^\n|]{1,60})\n([^\S\n]{2,}|:[^\S\n]+)(?=[A-Z]|means )")

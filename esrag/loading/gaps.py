@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from esrag.loading.grids import is_amount
+from esrag.loading.lined import find_lined
+from esrag.loading.markers import find_markers
 from esrag.loading.placed import GAP, Marks, Piece, measure_lines
 from esrag.loading.ruled import Ruled, mark_ruled
-from esrag.loading.rules import Grid
+from esrag.loading.rules import Rules, find_grids
 
 MIN_GAP = 1.1  # heights of a letter, between two cells; justified words stand closer
 MIN_ROWS, MIN_CELLS = 2, 2
@@ -36,17 +38,21 @@ _Line = list[Piece]
 _Column = tuple[float, float]  # its left and right end
 
 
-def find_gaps(page: Any, text: str, grids: Sequence[Grid]) -> Marks:
-    """Return the marks to write into the text of one of pdfium's text pages, with these grids.
+def find_gaps(page: Any, text: str, rules: Rules) -> Marks:
+    """Return the marks to write into the text of one of pdfium's text pages, with these rules.
 
     Between two cells there is a mark for each column that the second one is further right.
     """
     measured = [*measure_lines(page, text)]
     words = [word for line in measured for word in line]
+    grids = find_grids(rules.across, rules.down)
+    grids += find_lined(text, words, [*rules.across, *rules.edges], grids)
     ruled = [table for grid in grids if (table := mark_ruled(text, words, grid))]
-    found = {place: mark for table in ruled for place, mark in table.marks.items()}
+    free = [line for line in measured if not _is_within(line, ruled)]
+    found = find_markers(text, free)
+    found |= {place: mark for table in ruled for place, mark in table.marks.items()}
 
-    lines = [*_lines([line for line in measured if not _is_within(line, ruled)])]
+    lines = [*_lines(free)]
     for first, block in _blocks(lines):
         if not _is_table(text, block):
             continue

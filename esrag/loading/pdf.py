@@ -13,7 +13,7 @@ from esrag.loading.gaps import find_gaps, with_gaps
 from esrag.loading.layout import Layout, clean_title, join_lines, sections
 from esrag.loading.pages import report_page
 from esrag.loading.placed import GAP
-from esrag.loading.rules import find_grids
+from esrag.loading.rules import read_rules
 from esrag.loading.running_heads import (
     Marks,
     find_running_title,
@@ -57,11 +57,14 @@ _FUNCTION_WORDS = frozenset(
 )
 _MIN_PROSE = 6  # words
 # pdfium marks a cut word by U+FFFE.
-_HYPHENATED = re.compile("\\b(\\w++)(?:[\x02\ufffe]|\xad[ \t]*\r?\n)(\\w*)")
+_HYPHENATED = re.compile("\\b(\\w++)(?:[\x02\ufffe]|[\xad\u2010][ \t]*\r?\n)(\\w*)")
 # What a font of TeX (in the encoding T1) has at these places, if it does not say so in Unicode.
-_OF_TEX = str.maketrans(
+# Word has marks of items in Symbol and Wingdings there, in Unicode's area for private use.
+_OF_FONTS = str.maketrans(
     {"\x10": "“", "\x11": "”", "\x15": "–", "\x16": "—"}
     | {"\x1b": "ff", "\x1c": "fi", "\x1d": "fl", "\x1e": "ffi", "\x1f": "ffl"}
+    | {"\uf0b7": "•", "\uf0a7": "▪", "\uf0d8": "➢", "\uf0fc": "✓", "\uf0fb": "✗", "\uf0a8": "□"}
+    | {"\uf0fe": "☑", "\uf0fd": "☒", "\uf0e0": "→", "\uf0f0": "⇒", "\uf076": "❖"}
 )
 # A page that ends otherwise breaks off within a sentence.
 _ENDS = (".", "!", "?", ":", ";", "”", ")")
@@ -185,13 +188,13 @@ def _parse_page(pdf: Any, index: int, *, keep_hidden: bool, with_lines: bool) ->
         characters = page.get_textpage()
         plain = characters.get_text_range().replace(GAP, " ")
         marked = with_exponents(characters, plain)
-        text = with_gaps(plain, marked, find_gaps(characters, plain, find_grids(page)))
+        text = with_gaps(plain, marked, find_gaps(characters, plain, read_rules(page)))
         lines = measure_lines(characters, plain, marked) if with_lines else []
         page.close()
     except pypdfium2.PdfiumError as error:
         raise ParsingError(f"has a damaged page {index + 1}") from error
-    lines = [replace(line, text=line.text.translate(_OF_TEX)) for line in lines]
-    return _Page(text.translate(_OF_TEX), hidden, lines)
+    lines = [replace(line, text=line.text.translate(_OF_FONTS)) for line in lines]
+    return _Page(text.translate(_OF_FONTS), hidden, lines)
 
 
 def _read_outline(pdf: Any) -> Marks:

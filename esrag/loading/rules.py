@@ -3,7 +3,7 @@
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from ctypes import byref, c_float, c_int
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Any
 
@@ -11,6 +11,8 @@ MAX_PATHS, MAX_STROKES = 5_000, 20_000  # that are looked at, of a page
 MAX_SEGMENTS = 400  # of a path; longer ones are pictures
 MAX_RULES = 600  # of a page, with the pieces of each one joined
 MIN_RULES, MAX_SIDE = 3, 60  # of a grid, in either direction: two rows and two columns
+RECTANGLE = (4, 5)  # segments
+MAX_SHADED = 100.0  # points: the height of a row
 THICK, REACH, SHORT = 3.0, 3.0, 5.0  # points: a rule's width, what its ends may miss, its length
 
 Box = tuple[float, float, float, float]  # left, bottom, right, top
@@ -37,28 +39,40 @@ class Grid:
         return self.cells.get((row, bisect(self.xs, x) - 1))
 
 
-def find_grids(page: Any) -> list[Grid]:
-    """Return the grids on one of pdfium's pages; none if it has very many rules, as maps do."""
-    across, down = _read_rules(page)
-    if len(across) + len(down) > MAX_RULES:
-        return []
-    return [grid for parts in _connect(across, down) if (grid := _to_grid(*parts))]
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules on a page: horizontal ones, vertical ones, and the edges of shaded areas."""
+
+    across: Sequence[Rule]
+    down: Sequence[Rule]
+    edges: Sequence[Rule]
 
 
-def _read_rules(page: Any) -> tuple[list[Rule], list[Rule]]:
-    """Return the horizontal and the vertical rules."""
+def read_rules(page: Any) -> Rules:
+    """Return the rules on one of pdfium's pages; none if it has very many, as maps do."""
     across: list[Rule] = []
     down: list[Rule] = []
+    edges: list[Rule] = []
     for left, bottom, right, top in _boxes(page):
         if top - bottom < THICK and right - left > SHORT:
             across.append(((bottom + top) / 2, left, right))
         elif right - left < THICK and top - bottom > SHORT:
             down.append(((left + right) / 2, bottom, top))
-    return _join(across), _join(down)
+        elif right - left > SHORT:
+            edges += [(top, left, right), (bottom, left, right)]
+    rules = Rules(_join(across), _join(down), _join(edges))
+    if len(rules.across) + len(rules.down) > MAX_RULES:
+        return Rules([], [], [])
+    return rules if len(rules.edges) <= MAX_RULES else replace(rules, edges=[])
+
+
+def find_grids(across: Sequence[Rule], down: Sequence[Rule]) -> list[Grid]:
+    """Return the grids that horizontal and vertical rules make."""
+    return [grid for parts in _connect(across, down) if (grid := _to_grid(*parts))]
 
 
 def _boxes(page: Any) -> Iterator[Box]:
-    """Yield where straight strokes and thin areas are."""
+    """Yield where straight strokes, thin areas and rectangles of one color are."""
     import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
     paths = page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_PATH], max_depth=1)
@@ -69,9 +83,12 @@ def _boxes(page: Any) -> Iterator[Box]:
             yield left, bottom, right, top
             continue
         count = pdfium.FPDFPath_CountSegments(path.raw)
-        if count <= min(MAX_SEGMENTS, room) and _is_stroked(path):
+        if count <= min(MAX_SEGMENTS, room):
             room -= count
-            yield from _strokes(path)
+            if _is_stroked(path):
+                yield from _strokes(path)
+            elif count in RECTANGLE and top - bottom < MAX_SHADED:
+                yield left, bottom, right, top
 
 
 def _is_stroked(path: Any) -> bool:

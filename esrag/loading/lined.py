@@ -1,0 +1,393 @@
+"""Tables of a PDF with rules between their rows alone: where their columns and rows are.
+
+Columns are where cells stand below each other. Rows are told by the order of the text: after the
+last cell of a row comes the first one of the next, which is further left.
+"""
+
+import re
+from bisect import bisect
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise, product
+
+from esrag.loading.placed import Piece
+from esrag.loading.rules import MAX_SIDE, REACH, Grid, Place, Rule
+
+MIN_RULES = 2
+MIN_ROWS = 3  # with several cells, the header's among them
+MIN_GAP = 0.8  # heights of a letter, between two cells
+MIN_MONOSPACED_GAP = 1.5  # the same if there are no spaces as narrow as a proportional font's
+MAX_SPACE = 0.6
+MIN_SPACE = 0.5  # between two cells where a column ends
+SAME_END = 4.0  # points, between the ends of a table's rules
+NEAR = 2.2  # heights of a letter, from a header without a rule above it to the first rule
+SHARED = 0.2  # of the lower height: what words of a line have in common
+MAX_HEADER, MAX_LAST = 4, 3  # lines of a header, and of a last row, that has no rule there
+WIDE = 0.5  # of a table: a line of prose
+
+CAPTION = re.compile(r"(?:Table|Tab\.) [A-Z]?\d[\w.-]*[.:]?\s+\S")
+
+_CODE = re.compile(r"\d{1,2}:\s|</?[A-Za-z!]")  # of an algorithm, or XML
+
+_Line = list[Piece]  # words at the same height, or cells of them
+_Column = tuple[float, float]  # its left and right end
+
+
+def find_lined(
+    text: str, words: Sequence[Piece], rules: Sequence[Rule], grids: Sequence[Grid]
+) -> list[Grid]:
+    """Return the tables between horizontal rules of a page as grids, without what is in others."""
+    free = [rule for rule in rules if not any(_is_in(rule, grid) for grid in grids)]
+    found = (
+        _read_table(text, words, part, free)
+        for same in _group(free)
+        for part in _split(text, words, same)
+    )
+    return [grid for grid in found if grid]
+
+
+def _is_in(rule: Rule, grid: Grid) -> bool:
+    y, left, right = rule
+    return grid.ys[-1] - 1 < y < grid.ys[0] + 1 and left < grid.xs[-1] and grid.xs[0] < right
+
+
+def _group(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
+    """Yield rules with the same ends, each group from top to bottom."""
+    left = sorted(rules, key=lambda rule: -rule[0])
+    while left:
+        _, start, end = left[0]
+        same = [r for r in left if abs(r[1] - start) < SAME_END and abs(r[2] - end) < SAME_END]
+        left = [rule for rule in left if rule not in same]
+        if len(same) >= MIN_RULES:
+            yield same
+
+
+def _split(text: str, words: Sequence[Piece], rules: Sequence[Rule]) -> Iterator[list[Rule]]:
+    """Yield runs of rules between which there are no paragraphs and no captions."""
+    part = [rules[0]]
+    for upper, lower in pairwise(rules):
+        lines = _read_lines(_between(words, upper, lower[0]))
+        if _is_prose(lines, upper) or any(CAPTION.match(text, line[0].start) for line in lines):
+            yield part
+            part = []
+        part.append(lower)
+    yield part
+
+
+def _between(words: Sequence[Piece], rule: Rule, bottom: float) -> list[Piece]:
+    """Return the words below a rule, and above a height."""
+    top, left, right = rule
+    return [
+        word
+        for word in words
+        if bottom < (word.bottom + word.top) / 2 < top
+        and left - SAME_END < (word.left + word.right) / 2 < right + SAME_END
+    ]
+
+
+def _is_prose(lines: Sequence[_Line], rule: Rule) -> bool:
+    """Return whether most lines are one wide piece from the left, or none has several cells."""
+    _, left, right = rule
+    wide = sum(
+        len(line) == 1 and line[0].left < left + (right - left) / 4
+        and line[0].right - line[0].left > WIDE * (right - left)
+        for line in lines
+    )  # fmt: skip
+    return 2 * wide > max(len(lines), 2) or (len(lines) > 1 and all(len(ln) == 1 for ln in lines))
+
+
+def _find_gap(words: Sequence[Piece]) -> float:
+    """Return the least gap between two cells, in heights of a letter."""
+    gaps = [
+        (other.left - one.right) / max(word.top - word.bottom for word in line)
+        for line in _group_lines(words)
+        for one, other in pairwise(sorted(line, key=lambda word: word.left))
+    ]
+    is_monospaced = MAX_SPACE < min(gaps, default=0.0) < MIN_MONOSPACED_GAP
+    return MIN_MONOSPACED_GAP if is_monospaced else MIN_GAP
+
+
+def _read_lines(words: Sequence[Piece], gap: float = MIN_GAP) -> list[_Line]:
+    """Return the cells at each height, from top to bottom; each from left to right."""
+    return [_read_cells(line, gap) for line in _group_lines(words)]
+
+
+def _group_lines(words: Sequence[Piece]) -> list[_Line]:
+    """Return the words at each height, from top to bottom."""
+    lines: list[_Line] = []
+    low = high = 0.0
+    for word in sorted(words, key=lambda word: -(word.bottom + word.top)):
+        shared = min(high, word.top) - max(low, word.bottom)
+        if lines and shared > SHARED * min(high - low, word.top - word.bottom):
+            lines[-1].append(word)
+            low, high = min(low, word.bottom), max(high, word.top)
+        else:
+            lines.append([word])
+            low, high = word.bottom, word.top
+    return lines
+
+
+def _read_cells(words: _Line, gap: float) -> _Line:
+    """Return the words of a line with those of each cell joined, given the gap between cells."""
+    height = max(word.top - word.bottom for word in words)
+    cells: _Line = []
+    for word in sorted(words, key=lambda word: word.left):
+        if cells and word.left - cells[-1].right < gap * height:
+            cells[-1] = _join(cells[-1], word)
+        else:
+            cells.append(word)
+    return cells
+
+
+def _join(one: Piece, other: Piece) -> Piece:
+    return Piece(
+        start=min(one.start, other.start),
+        end=max(one.end, other.end),
+        left=one.left,
+        right=max(one.right, other.right),
+        bottom=min(one.bottom, other.bottom),
+        top=max(one.top, other.top),
+    )
+
+
+def _read_table(
+    text: str, words: Sequence[Piece], rules: Sequence[Rule], others: Sequence[Rule]
+) -> Grid | None:
+    """Return the grid of a table with these rules, from top to bottom; others are of parts."""
+    if not rules:
+        return None
+    found = _between(words, rules[0], rules[-1][0])
+    gap = _find_gap(found)
+    inside = _read_lines(found, gap)
+    if sum(bool(_CODE.match(text, line[0].start)) for line in inside) > 1:
+        return None
+    above = _read_lines(_between(words, (rules[0][0] + 200, *rules[0][1:]), rules[0][0]), gap)
+    below = _read_lines(_between(words, rules[-1], rules[-1][0] - 50), gap)
+    if len(above) == 1 and inside and not _is_near(rules[0][0], inside[0]):
+        above = []  # a running head
+    columns = _find_columns([*inside, *above[-1:]])
+    if not 1 < len(columns) < MAX_SIDE:
+        return None
+
+    xs = [
+        min(rules[0][1], columns[0][0]) - SAME_END,
+        *((one[1] + other[0]) / 2 for one, other in pairwise(columns)),
+        max(rules[0][2], columns[-1][1]) + SAME_END,
+    ]
+    top = _find_top(above, rules[0][0], xs)
+    if not top and len(rules) <= MIN_RULES and any(len(line) == 1 for line in inside):
+        return None  # a box
+    bottom = _find_bottom(below[:MAX_LAST], rules[-1][0], xs)
+    heights = [
+        *([top] if top else []),
+        *(rule[0] for rule in rules),
+        *([bottom] if bottom else []),
+    ]
+    rows = [
+        row
+        for upper, lower in pairwise(heights)
+        for row in _split_rows(_between(words, (upper, xs[0], xs[-1]), lower), xs)
+    ]
+    return _to_grid(rows, xs, heights, others)
+
+
+def _is_near(height: float, line: _Line) -> bool:
+    """Return whether a line is right below a height."""
+    letter = max(cell.top - cell.bottom for cell in line)
+    return height - max(cell.top for cell in line) < NEAR * letter
+
+
+def _find_top(above: Sequence[_Line], rule: float, xs: Sequence[float]) -> float:
+    """Return the top of a header that has no rule above it, else 0."""
+    top, below = 0.0, rule
+    for line in reversed(above[-MAX_HEADER:]):
+        height = max(cell.top - cell.bottom for cell in line)
+        bottom = min(cell.bottom for cell in line)
+        is_near = below - bottom < NEAR * height
+        if not is_near or not any(_find_column(cell, xs) for cell in line):
+            break
+        if len(line) == 1 and any(line[0].left < x < line[0].right for x in xs):
+            break  # a title
+        below = max(cell.top for cell in line)
+        top = below + 1
+    return top
+
+
+def _find_bottom(below: Sequence[_Line], rule: float, xs: Sequence[float]) -> float:
+    """Return the bottom of a last row that has no rule below it, else 0."""
+    last, filled = rule, set[int]()
+    for line in below:
+        height = max(cell.top - cell.bottom for cell in line)
+        columns = {_find_column(cell, xs) for cell in line}
+        is_near = last - max(cell.top for cell in line) < (NEAR if last == rule else 1) * height
+        if not is_near or len(columns) < len(line):
+            break
+        filled |= columns
+        last = min(cell.bottom for cell in line)
+    return last - 1 if 0 in filled and len(filled) > max(1, (len(xs) - 1) / 2) else 0.0
+
+
+def _find_columns(lines: Sequence[_Line]) -> list[_Column]:
+    """Return where the columns are, as the lines with most cells have them.
+
+    A cell over several of them belongs to none.
+    """
+    columns: list[_Column] = []
+    for line in sorted(lines, key=len, reverse=True):
+        for cell in line if len(line) > 1 else ():
+            over = [each for each in columns if cell.left < each[1] and each[0] < cell.right]
+            if len(over) > 1:
+                continue
+            if over:
+                columns.remove(over[0])
+            left, right = over[0] if over else (cell.left, cell.right)
+            columns.append((min(left, cell.left), max(right, cell.right)))
+    return _without_doubtful(sorted(columns), lines)
+
+
+def _without_doubtful(columns: Sequence[_Column], lines: Sequence[_Line]) -> list[_Column]:
+    """Return columns with those joined between which more lines have a cell than a gap."""
+    kept: list[_Column] = []
+    for left, right in columns:
+        place = (kept[-1][1] + left) / 2 if kept else 0.0
+        over = sum(any(cell.left < place < cell.right for cell in line) for line in lines)
+        parted = sum(
+            any(one.right <= place <= other.left for one, other in pairwise(line)) for line in lines
+        )
+        if kept and over >= parted:
+            kept[-1] = (kept[-1][0], right)
+        else:
+            kept.append((left, right))
+    return kept
+
+
+def _find_column(word: Piece, xs: Sequence[float]) -> int:
+    return bisect(xs, (word.left + word.right) / 2) - 1
+
+
+def _split_rows(words: Sequence[Piece], xs: Sequence[float]) -> Iterator[list[Piece]]:
+    """Yield the words of each row between two rules, in the order of the text."""
+    row: list[Piece] = []
+    last = 0
+    for word in sorted(words, key=lambda word: word.start):
+        column = _find_column(word, xs)
+        if row and column < last:
+            yield from _part_titles(row, xs)
+            row, last = [], 0
+        row.append(word)
+        last = max(last, column)
+    if row:
+        yield from _part_titles(row, xs)
+
+
+def _part_titles(row: Sequence[Piece], xs: Sequence[float]) -> Iterator[list[Piece]]:
+    """Yield lines of the first column that stand above its row, and the rest.
+
+    The other cells are at the height of the row's first line, or of its middle.
+    """
+    first = [word for word in row if _find_column(word, xs) == 0]
+    others = row[len(first) :]
+    lines = [[*line] for _, line in groupby(first, key=_Heights(first).find)]
+    if not others or len(lines) < 2:  # noqa: PLR2004
+        yield [*row]
+        return
+
+    middle = (others[0].bottom + others[0].top) / 2
+    below = sum(max(word.top for word in line) < middle for line in lines)
+    ends = [(min(w.bottom for w in line), max(w.top for w in line)) for line in lines]
+    at = [n for n, (bottom, top) in enumerate(ends) if bottom <= middle <= top]
+    begin = at[0] - below if at else len(lines) - 2 * below
+    titles = lines[: max(0, at[0] if at and not below else begin)]
+    yield from titles
+    yield [*row[sum(map(len, titles)) :]]
+
+
+class _Heights:
+    """Numbers the lines of words that are in the order of the text."""
+
+    def __init__(self, words: Sequence[Piece]) -> None:
+        self._lines: dict[int, int] = {}
+        number, last = 0, None
+        for word in words:
+            if last and word.left < last.right:
+                number += 1
+            self._lines[word.start] = number
+            last = word
+
+    def find(self, word: Piece) -> int:
+        return self._lines[word.start]
+
+
+def _to_grid(
+    rows: Sequence[Sequence[Piece]],
+    xs: Sequence[float],
+    heights: Sequence[float],
+    rules: Sequence[Rule],
+) -> Grid | None:
+    """Return a grid with these rows; None if few have several cells, or not below each other."""
+    tops = [max(word.top for word in row) for row in rows]
+    bottoms = [min(word.bottom for word in row) for row in rows]
+    is_ordered = all(bottom > top - 1 for bottom, top in zip(bottoms, tops[1:], strict=False))
+    wide = sum(len({_find_column(word, xs) for word in row}) > 1 for row in rows)
+    if not is_ordered or wide < max(MIN_ROWS, len(rows) / 2) or len(rows) > MAX_SIDE:
+        return None
+
+    middles = [(bottom + top) / 2 for bottom, top in zip(bottoms, tops[1:], strict=False)]
+    ys = [max(heights[0], tops[0] + 1), *middles, min(heights[-1], bottoms[-1] - 1)]
+    below = [
+        [rule for rule in rules if bottom - 2 < rule[0] < top]
+        for bottom, top in zip(ys[1:], tops, strict=True)
+    ]
+    over = [_find_crossed(row, xs, each) for row, each in zip(rows, below, strict=True)]
+    over[0] |= _find_spread(rows[0], xs)
+    if 2 * sum(map(bool, over[1:])) > len(rows):
+        return None
+
+    cells: dict[Place, Place] = {}
+    for place in product(range(len(rows)), range(len(xs) - 1)):
+        row, column = place
+        cells[place] = cells[row, column - 1] if column in over[row] else place
+    return Grid(xs, ys, cells)
+
+
+def _find_crossed(row: Sequence[Piece], xs: Sequence[float], below: Sequence[Rule]) -> set[int]:
+    """Return the columns into which a cell of a row reaches from the left.
+
+    So does one with a rule below it that reaches so far.
+    """
+    lines = _group_lines(row)
+    narrow = [cell for line in lines for cell in _read_cells(line, MIN_SPACE)]
+    wide = [cell for line in lines for cell in _read_cells(line, MIN_GAP)]
+    spans = [(cell.left, cell.right) for cell in narrow]
+    spans += [
+        (left + REACH, right - REACH) for _, left, right in below if _are_one(wide, left, right)
+    ]
+    return _find_inner(spans, xs)
+
+
+def _find_inner(spans: Sequence[_Column], xs: Sequence[float]) -> set[int]:
+    inner = range(1, len(xs) - 1)
+    return {n for n in inner if any(left < xs[n] < right for left, right in spans)}
+
+
+def _are_one(cells: Sequence[Piece], left: float, right: float) -> bool:
+    """Return whether a rule underlines one cell alone, and nothing is beside it there."""
+    return sum(left < (cell.left + cell.right) / 2 < right for cell in cells) == 1
+
+
+def _find_spread(row: Sequence[Piece], xs: Sequence[float]) -> set[int]:
+    """Return the columns of a header's names but the first of each.
+
+    There are as many for each name, which is in their middle.
+    """
+    cells = [cell for line in _group_lines(row) for cell in _read_cells(line, MIN_GAP)]
+    names = sorted((c.left, c.right) for c in cells if (c.left + c.right) / 2 > xs[1])
+    count, rest = divmod(len(xs) - 2, max(1, len(names)))
+    if not names or rest or count < 2:  # noqa: PLR2004
+        return set()
+
+    over = [(xs[n], xs[n + count]) for n in range(1, len(xs) - 1, count)]
+    is_middle = all(
+        abs(left + right - low - high) < (high - low) / 2
+        for (left, right), (low, high) in zip(names, over, strict=True)
+    )
+    return _find_inner([(low + 1, high - 1) for low, high in over], xs) if is_middle else set()
