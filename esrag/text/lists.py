@@ -197,7 +197,8 @@ def _items_after(text: str, spans: Spans, number: int) -> tuple[tuple[Item, ...]
             return (), after
         if level and above and not _is_below(level, above):
             return tuple(items), after
-        if level and items and _is_apart(text, spans, after, own):
+        around = own if items else above
+        if level and around and _is_apart(text, spans, after, around):
             return tuple(items), after
 
         if level and (not items or not _is_below(level, own)):
@@ -242,9 +243,9 @@ def _is_below(level: Level, other: Level) -> bool:
 
 
 def _is_apart(text: str, spans: Spans, number: int, own: Level) -> bool:
-    """Return whether a numbered item goes on with another list than that of the items before.
+    """Return whether a numbered item is of another list than the items before, at their indent.
 
-    As "(2)" does below an empty line and "(c)": it has their indent, and is not the first one.
+    As "(2)" is below an empty line and "(c)", for it is not the first one, or "1." below "-".
     """
     place, level = spans[number][0], _read_level(text, spans[number])
     counted = _COUNTED.match(text, place)
@@ -253,7 +254,7 @@ def _is_apart(text: str, spans: Spans, number: int, own: Level) -> bool:
         and level[1] == own[1]
         and level[0] != own[0]
         and counted is not None
-        and counted[1] not in _FIRST
+        and not (counted[1] in _FIRST and _WORD.search(own[0]))
         and "\n\n" in text[spans[number - 1][1] : place]
     )
 
