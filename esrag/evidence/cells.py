@@ -68,6 +68,7 @@ _OF_ANY_COLUMN = set(
         " type value version year"
     )
 )
+_QUESTION_WORDS = set(terms("how much many"))
 _PARTS = "; "
 _CHANGES = set(terms("change increase decrease growth difference variance"))
 
@@ -324,7 +325,7 @@ def _candidates(
     """Yield the rows of a passage with what they share with the question."""
     titles = _terms(f"{item.chunk.title}\n{item.chunk.section}")
     given, named, members = _terms(question), compounds(question), _members(question)
-    dates, bare = {*list_dates(question)}, without_dates(question)
+    dates, bare, added = {*list_dates(question)}, without_dates(question), _list_added(question)
 
     for text, row, is_meant in _iter_rows(question, item.chunk.text):
         name = row.cells[0][1]
@@ -353,11 +354,29 @@ def _candidates(
             unasked=len(unasked),
             headers=shared,
             beyond=len(over - asked),
-            share=len(asked & held) / max(len(asked), 1),
-            whole_share=len(asked & (held | _terms(text))) / max(len(asked), 1),
+            share=_share(asked, held, added),
+            whole_share=_share(asked, held | _terms(text), added),
             is_technical=bool(dated) or not named.isdisjoint(compounds(name) | label),
             is_compared=any(label <= {*side} for side in sides),
         )
+
+
+def _list_added(question: str) -> dict[str, set[str]]:
+    """Return what tables have instead of a question's words: price for cost, high for highest."""
+    bases = {f"{base}est": base for base in _SUPERLATIVE.findall(question)}
+    others = {**bases, **find_other_words(question)}
+    return {term: _terms(said) for word, said in others.items() for term in _terms(word)}
+
+
+def _share(asked: set[str], held: set[str], added: dict[str, set[str]]) -> float:
+    """Return the share of the words asked for that are held, or have other words that are.
+
+    >>> _share({"drill", "cost", "price"}, {"drill", "price"}, {"cost": {"price"}})
+    1.0
+    """
+    own = asked - set[str]().union(*added.values()) - _QUESTION_WORDS
+    found = [word for word in own if word in held or not held.isdisjoint(added.get(word, ()))]
+    return len(found) / max(len(own), 1)
 
 
 def _label_terms(row: Row, asked: set[str]) -> set[str]:

@@ -214,9 +214,16 @@ def _require_columns(names: Sequence[str], columns: Columns) -> None:
 def _read_header(rows: Sequence[Cells]) -> tuple[list[str], int]:
     """Return the names of the columns, and how many of the first rows they take, which may be 0."""
     headers = [[join_lines(normalise(name)) for name in cells] for cells in rows]
+    if _are_asked(headers):
+        return ["question", "answer"], 0
     count = 0 if has_no_header(headers) else count_header_rows(headers)
     joined = enumerate(join_header(headers[:count]) if count else [""] * len(rows[0]), start=1)
     return [name or f"column {number}" for number, name in joined], count
+
+
+def _are_asked(rows: Sequence[Cells]) -> bool:
+    """Return whether the first rows, of two cells each, are questions with their answers."""
+    return len(rows) > 1 and all(len(row) == 2 and row[0].endswith("?") for row in rows)  # noqa: PLR2004
 
 
 def _load_rows(
@@ -334,7 +341,7 @@ def _iter_raw_rows(text: str, delimiter: str) -> Iterator[tuple[int, Cells | Ski
     line, place, unclosed = 1, 0, 0
     while place < len(text) and unclosed < _MAX_UNCLOSED:
         first, lines = line, _Lines(text, place)
-        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
         try:
             for cells in reader:
                 yield line, cells
@@ -344,14 +351,18 @@ def _iter_raw_rows(text: str, delimiter: str) -> Iterator[tuple[int, Cells | Ski
             broken = next(alone)
             # A stray quote within one line.
             if first + reader.line_num == line + 1 and alone.end < len(text):
-                yield line, next(csv.reader([broken], delimiter=delimiter))
+                yield line, _read_line(broken, delimiter)
             else:
                 yield line, Skipped(f"line {line}", "has a quote that is never closed")
                 unclosed += 1
             line, place = line + 1, alone.end
 
     for number, rest in enumerate(_Lines(text, place), start=line):  # so many quotes are not quotes
-        yield number, next(csv.reader([rest], delimiter=delimiter), [])
+        yield number, _read_line(rest, delimiter)
+
+
+def _read_line(line: str, delimiter: str) -> Cells:
+    return next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
 
 
 def sniff_delimiter(lines: Sequence[str]) -> str:
@@ -362,7 +373,8 @@ def sniff_delimiter(lines: Sequence[str]) -> str:
     """
 
     def evenness(delimiter: str) -> tuple[float, int]:
-        widths = Counter(map(len, csv.reader(lines[:_SNIFFED_ROWS], delimiter=delimiter)))
+        rows = csv.reader(lines[:_SNIFFED_ROWS], delimiter=delimiter, skipinitialspace=True)
+        widths = Counter(map(len, rows))
         width, count = max(
             ((w, n) for w, n in widths.items() if w > 1), key=lambda p: p[1], default=(0, 0)
         )
@@ -402,12 +414,11 @@ def _to_document(
     layout = Layout()
     for title in titles:
         layout.add(title)
-    lines = (
-        "; ".join(f"{n}: {join_lines(c)}" for n, c in zip(names, cells, strict=False) if c.strip())
-        for cells in rows
-    )
-    if span := layout.add("\n".join(lines)):
-        layout.mark_table(span)
+    grid = [*rows]
+    used = {column for cells in grid for column, cell in enumerate(cells) if cell.strip()}
+    called = names.index(_find_name(names, _TITLES) or names[0])  # by what is in this column
+    order = sorted(used, key=lambda column: (column != called, column))
+    layout.table([cells[column] for column in order] for cells in [names, *grid])
     return layout.document(source, kind, next(iter(titles), ""))
 
 

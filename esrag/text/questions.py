@@ -240,6 +240,7 @@ _OTHER_WORDS = tuple(
         ("owns?|owned by", "owner"),
         ("creators?|inventors?", "created invented designed developed"),
         ("founders?", "founded started"),
+        ("costs?", "price fee"),
         ("came up with|invent(?:s|ed)?|devised?|conceived", "designed invented created developed"),
         ("lawyers?|attorneys?|counsel|advocates?", "argued cause"),
         (r"(?:wrote|written|authors?)(?=[^?]{1,60} (?:opinion|judge?ment|speech)\b)", "delivered"),

@@ -17,7 +17,10 @@ MAX_WORDS = 6  # of a name
 MAX_ASKED = 40  # words of a question that may name a row
 
 _BAR = " | "
-_END = re.compile(r"[,;:]| and | or | [–-] |(?<=\w) [(\[][^()\[\]\n]{0,80}[)\]]\Z")
+_SIZE = r"\d[\d.,x×]{0,10} ?(?:[cdkm]?[gl]|[ckm]?m|[km]?[AVW]|m?Ah|[GMT]B|ft|lbs?|oz|pcs)"
+_END = re.compile(
+    rf"[,;:]| and | or | [–-] |(?<=\w) [(\[][^()\[\]\n]{{0,80}}[)\]]\Z|(?<=\w) {_SIZE}\Z"
+)
 _FIGURE = re.compile(r"(?!(?:19|20)\d\d(?!\d))(?<!\d)\d")  # and no year
 _NUMBERED = re.compile(r"(?<![\w.,-])(\d{1,6})[ -]([a-z]{3,20})s?\b")  # the "4-byte" strings
 _MONTHS = set(whole_words(" ".join(MONTHS)))
@@ -55,8 +58,8 @@ def _iter_labels(text: str) -> Iterator[str]:
 def find_name(label: str) -> str:
     """Return the name of a row, its label without what qualifies it.
 
-    >>> find_name("Cash and cash equivalents"), find_name("Receivables, net of allowances")
-    ('Cash', 'Receivables')
+    >>> find_name("Cash and cash equivalents"), find_name("Cordless drill 18 V")
+    ('Cash', 'Cordless drill')
     """
     return _END.split(label.strip(), maxsplit=1)[0]
 

@@ -431,9 +431,9 @@ def test_csv_rows_with_text_are_documents(load_one, load, samples):
 def test_a_table_of_figures_may_have_no_header(load_one):
     """Its first row is data, and its columns have numbers."""
     text = load_one("a.csv", "Kiel;5.1;north\nJena;4;east\nUlm;3;south\n").text
-    assert text.splitlines()[0] == "column 1: Kiel; column 2: 5.1; column 3: north"
+    assert text.splitlines()[:2] == ["column 1 | column 2 | column 3", "Kiel | 5.1 | north"]
     text = load_one("a.csv", "City;2023;Side\nJena;4;east\nUlm;3;south\n").text
-    assert text.splitlines()[0] == "City: Jena; 2023: 4; Side: east"
+    assert text.splitlines()[:2] == ["City | 2023 | Side", "Jena | 4 | east"]
 
 
 def test_csv_columns_of_long_cells_are_text(load, build):
@@ -510,18 +510,15 @@ def test_a_named_column_is_all_of_the_text(load):
 def test_two_columns_of_one_name_are_no_header_of_two_rows(load_one):
     """Unless they are above other names: a first row of data is a row."""
     text = load_one("a.csv", "Key,Note,Note\nA,lid,tap\nB,cup,pan\nC,jug,mug\n").text
-    assert text.splitlines()[0] == "Key: A; Note: lid; Note: tap"
+    assert text.splitlines()[:2] == ["Key | Note | Note", "A | lid | tap"]
     text = load_one("a.csv", ",In,In\nKey,May,June\nA,lid,tap\nB,cup,pan\n").text
-    assert text.splitlines()[0] == "Key: A; In May: lid; In June: tap"
+    assert text.splitlines()[:2] == ["Key | In May | In June", "A | lid | tap"]
 
 
 def test_empty_cells_at_the_end_of_a_row_are_no_fault(load_one):
     """Nor is the line in which Excel names the delimiter."""
     text = load_one("a.csv", "sep=;\nCity;Side;\nKiel;north;;\nUlm;south\nJena;east;\n").text
-    assert text.splitlines() == [
-        f"City: {city}; Side: {side}"
-        for city, side in (("Kiel", "north"), ("Ulm", "south"), ("Jena", "east"))
-    ]
+    assert text.splitlines() == ["City | Side", "Kiel | north", "Ulm | south", "Jena | east"]
 
 
 def test_nested_fields_are_text(load):
@@ -638,10 +635,28 @@ def test_the_question_of_a_csv_is_the_title_of_its_answer(load):
     assert [(d.title, d.metadata) for d in documents] == [("Pool", {"question": "May I swim?"})]
 
 
+def test_questions_and_answers_of_a_csv_need_no_header(load):
+    """The first row is a question with its answer, as all are."""
+    rows = '"May I swim?","In July."\n"Is it deep?","No, 1.2 metres."\n'
+    documents, _ = load("a.csv", rows)
+    assert [(d.title, d.text) for d in documents] == [
+        ("May I swim?", "In July."),
+        ("Is it deep?", "No, 1.2 metres."),
+    ]
+
+
+def test_cells_of_a_csv_may_begin_with_blanks(load_one):
+    """A quote after blanks opens a cell."""
+    text = load_one("a.csv", 'Name, Fee, Until\n"Adult", "12,50", "31 May"\n').text
+    assert text == "Name | Fee | Until\nAdult | 12,50 | 31 May"
+
+
 def test_csv_without_text_is_one_table(load_one, samples):
-    """Short cells give one document whose lines repeat the header's names."""
+    """Short cells give one document, whose rows begin with what they are called by."""
     document = load_one(*samples["tsv"])
-    assert document.text == "port: Brest; metres: 6.9\nport: Hull; metres: 6.2"
+    assert document.text == "port | metres\nBrest | 6.9\nHull | 6.2"
+    text = load_one("a.csv", "no,name,price\nA-1,Saw,9.50\nA-2,File,4.10\n").text
+    assert text == "name | no | price\nSaw | A-1 | 9.50\nFile | A-2 | 4.10"
     assert tables(document) == [document.text]
 
 
@@ -866,7 +881,7 @@ def test_titles_above_the_columns_of_a_table_stand_before_it(load, load_one):
         "Lost property 2025",
         [
             *("Lost property 2025", "Kept at the pier for 60 days"),
-            "Tag: LP-1; Item: umbrella; Place: lounge",
+            "Tag | Item | Place\nLP-1 | umbrella | lounge",
         ],
     )
     _, skipped = load("a.csv", f"{titles}Tag,Item,text\nLP-1,umbrella,It is black.\nLP-2,hat\n")
