@@ -34,6 +34,9 @@ _DATED = re.compile(
 _FIELD = re.compile(
     rf"^[ \t]*(\w+(?:[ -]\w+){{0,3}}): ({_DATE})[ \t]*$", re.IGNORECASE | re.MULTILINE
 )
+_DAY = re.compile(rf"\b(?:\d{{1,2}}\.? {_MONTH}|{_MONTH} \d{{1,2}})\b", re.IGNORECASE)
+_PROPER = re.compile(r"(?<=\s)[A-Z]\w+")  # "Kiel, 22 May 2023" is where a letter was written
+SURE = 2.0  # the reader's score of a statement
 _MAX_DATED = 30  # words of a line that says when something was done
 
 
@@ -88,7 +91,8 @@ def answer_date(
 
     others = find_other_words(question)
     asked = set(terms(question[opening.end() :])) - set(terms(" ".join(others)))
-    wanted = asked | set(terms(" ".join(others.values())))
+    names = set(terms(" ".join(_PROPER.findall(question))))
+    wanted = (asked - names) | set(terms(" ".join(others.values())))
     chunks = {item.key: item.chunk for item in evidence}
     lines = [(each.key, each.text) for each in statements if len(each.text.split()) <= _MAX_DATED]
     fields = [
@@ -97,7 +101,7 @@ def answer_date(
         for found in _FIELD.finditer(chunk.text)
     ]
     dated = [(line, told) for line in (*lines, *fields) if (told := _find_dated(line[1]) & wanted)]
-    if any(line == (best.key, best.text) for line, _ in dated):
+    if any(line == (best.key, best.text) for line, _ in dated) or _tells_day(best):
         return NO_CELLS
 
     for (key, text), told in dated:
@@ -105,6 +109,11 @@ def answer_date(
             return Cells(((key, text),), "named")
     own = chunks[best.key].doc_id
     return Cells(tuple(line for line, _ in dated if chunks[line[0]].doc_id == own)[:1])
+
+
+def _tells_day(best: Statement) -> bool:
+    """Return whether the reader is sure of a statement that has a day."""
+    return best.reading is not None and best.reading >= SURE and bool(_DAY.search(best.text))
 
 
 def _find_dated(line: str) -> set[str]:

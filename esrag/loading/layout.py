@@ -237,8 +237,8 @@ def clean_title(title: str) -> str:
     """
     title = join_lines(normalise(title))
     filled_in = re.search(
-        r"^untitled|^microsoft (word|powerpoint|excel)\b|^(word|powerpoint) "
-        r"(document|presentation)$"
+        r"^\(?(?:untitled|anonymous|unspecified)\b|^microsoft (word|powerpoint|excel)\b"
+        r"|^(word|powerpoint) (document|presentation)$"
         r"|^(presentation|slide|document|title) ?\d*$|\.[a-z][a-z0-9]{1,4}$|[/\\]\S*$",
         title,
         re.IGNORECASE,

@@ -4,6 +4,7 @@ Columns are where cells stand below each other. Rows are told by the order of th
 last cell of a row comes the first one of the next, which is further left.
 """
 
+import math
 import re
 from bisect import bisect
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,7 @@ SAME_END = 4.0  # points, between the ends of a table's rules
 NEAR = 2.2  # heights of a letter, from a header without a rule above it to the first rule
 SHARED = 0.2  # of the lower height: what words of a line have in common
 MAX_HEADER, MAX_LAST = 4, 3  # lines of a header, and of a last row, that has no rule there
+MAX_BELOW = 50.0  # points, from the last rule to the last row
 WIDE = 0.5  # of a table: a line of prose
 
 CAPTION = re.compile(r"(?:Table|Tab\.) [A-Z]?\d[\w.-]*[.:]?\s+\S")
@@ -45,6 +47,10 @@ def find_lined(
     return [grid for grid in found if grid]
 
 
+def _are_near(ends: Sequence[float], others: Sequence[float]) -> bool:
+    return all(abs(one - other) < SAME_END for one, other in zip(ends, others, strict=True))
+
+
 def _is_in(rule: Rule, grid: Grid) -> bool:
     y, left, right = rule
     return grid.ys[-1] - 1 < y < grid.ys[0] + 1 and left < grid.xs[-1] and grid.xs[0] < right
@@ -55,7 +61,7 @@ def _group(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
     left = sorted(rules, key=lambda rule: -rule[0])
     while left:
         _, start, end = left[0]
-        same = [r for r in left if abs(r[1] - start) < SAME_END and abs(r[2] - end) < SAME_END]
+        same = [rule for rule in left if _are_near(rule[1:], (start, end))]
         left = [rule for rule in left if rule not in same]
         if len(same) >= MIN_RULES:
             yield same
@@ -155,39 +161,58 @@ def _read_table(
     """Return the grid of a table with these rules, from top to bottom; others are of parts."""
     if not rules:
         return None
-    found = _between(words, rules[0], rules[-1][0])
+    first, last = rules[0], rules[-1]
+    found = _between(words, first, last[0])
     gap = _find_gap(found)
     inside = _read_lines(found, gap)
-    if sum(bool(_CODE.match(text, line[0].start)) for line in inside) > 1:
-        return None
-    above = _read_lines(_between(words, (rules[0][0] + 200, *rules[0][1:]), rules[0][0]), gap)
-    below = _read_lines(_between(words, rules[-1], rules[-1][0] - 50), gap)
-    if len(above) == 1 and inside and not _is_near(rules[0][0], inside[0]):
+    above = _read_above(words, first, others, gap)
+    if len(above) == 1 and inside and not _is_near(first[0], inside[0]):
         above = []  # a running head
     columns = _find_columns([*inside, *above[-1:]])
-    if not 1 < len(columns) < MAX_SIDE:
+    if not 1 < len(columns) < MAX_SIDE or _is_code(text, inside):
         return None
 
-    xs = [
-        min(rules[0][1], columns[0][0]) - SAME_END,
-        *((one[1] + other[0]) / 2 for one, other in pairwise(columns)),
-        max(rules[0][2], columns[-1][1]) + SAME_END,
-    ]
-    top = _find_top(above, rules[0][0], xs)
+    xs = _place_borders(columns, first)
+    top = _find_top(above, first[0], xs)
     if not top and len(rules) <= MIN_RULES and any(len(line) == 1 for line in inside):
         return None  # a box
-    bottom = _find_bottom(below[:MAX_LAST], rules[-1][0], xs)
-    heights = [
-        *([top] if top else []),
-        *(rule[0] for rule in rules),
-        *([bottom] if bottom else []),
-    ]
+    bottom = _find_bottom(_read_below(words, last, gap), last[0], xs)
+    heights = [y for y in (top, *(rule[0] for rule in rules), bottom) if y]
     rows = [
         row
         for upper, lower in pairwise(heights)
         for row in _split_rows(_between(words, (upper, xs[0], xs[-1]), lower), xs)
     ]
     return _to_grid(rows, xs, heights, others)
+
+
+def _is_code(text: str, lines: Sequence[_Line]) -> bool:
+    return sum(bool(_CODE.match(text, line[0].start)) for line in lines) > 1
+
+
+def _read_above(
+    words: Sequence[Piece], rule: Rule, others: Sequence[Rule], gap: float
+) -> list[_Line]:
+    """Return the lines above a rule, up to the next one."""
+    y, left, right = rule
+    upper = (other for other, start, end in others if start < right and left < end)
+    top = min((other for other in upper if other > y + REACH), default=math.inf)
+    return _read_lines(_between(words, (top, left, right), y), gap)
+
+
+def _read_below(words: Sequence[Piece], rule: Rule, gap: float) -> list[_Line]:
+    """Return the lines right below a rule, also as far as they reach beyond its ends."""
+    y, left, right = rule
+    lines = _read_lines(_between(words, (y, -math.inf, math.inf), y - MAX_BELOW), gap)
+    inside = ([cell for cell in line if cell.right > left and cell.left < right] for line in lines)
+    return [*filter(None, inside)][:MAX_LAST]
+
+
+def _place_borders(columns: Sequence[_Column], rule: Rule) -> list[float]:
+    """Return where columns end, in the middle between them, and where the table does."""
+    _, left, right = rule
+    inner = [(one[1] + other[0]) / 2 for one, other in pairwise(columns)]
+    return [min(left, columns[0][0]) - SAME_END, *inner, max(right, columns[-1][1]) + SAME_END]
 
 
 def _is_near(height: float, line: _Line) -> bool:
@@ -202,7 +227,7 @@ def _find_top(above: Sequence[_Line], rule: float, xs: Sequence[float]) -> float
     for line in reversed(above[-MAX_HEADER:]):
         height = max(cell.top - cell.bottom for cell in line)
         bottom = min(cell.bottom for cell in line)
-        is_near = below - bottom < NEAR * height
+        is_near = bottom - below < NEAR * height
         if not is_near or not any(_find_column(cell, xs) for cell in line):
             break
         if len(line) == 1 and any(line[0].left < x < line[0].right for x in xs):
@@ -219,7 +244,8 @@ def _find_bottom(below: Sequence[_Line], rule: float, xs: Sequence[float]) -> fl
         height = max(cell.top - cell.bottom for cell in line)
         columns = {_find_column(cell, xs) for cell in line}
         is_near = last - max(cell.top for cell in line) < (NEAR if last == rule else 1) * height
-        if not is_near or len(columns) < len(line):
+        is_inside = all(xs[0] < cell.left and cell.right < xs[-1] for cell in line)
+        if not (is_near and is_inside) or len(columns) < len(line):
             break
         filled |= columns
         last = min(cell.bottom for cell in line)

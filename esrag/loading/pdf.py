@@ -69,6 +69,7 @@ _OF_FONTS = str.maketrans(
 # A page that ends otherwise breaks off within a sentence.
 _ENDS = (".", "!", "?", ":", ";", "”", ")")
 _FIGURE = re.compile(r"[^\w\s]{0,3}\d(?!\d{3}$)")  # at the start of a cell; a year is none
+_LEADERS = re.compile(r"(?: ?\.){4,}")  # from a name to its figure
 _WRONG_PASSWORD = 4  # FPDF_ERR_PASSWORD
 
 
@@ -271,7 +272,7 @@ def _write_columns(layout: Layout, lines: Sequence[str], separator: str) -> None
     """Add a table whose cells are apart; what is above its first row is a caption."""
     first = next(n for n, line in enumerate(lines) if GAP in line)
     layout.add("\n".join(lines[:first]), separator)
-    layout.table(line.split(GAP) for line in lines[first:])
+    layout.table(_LEADERS.sub(" ", line).split(GAP) for line in lines[first:])
 
 
 def table_blocks(lines: Sequence[str]) -> list[tuple[int, int]]:

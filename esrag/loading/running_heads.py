@@ -18,6 +18,9 @@ _FIRST = 3  # pages on which a document has its title
 _MIN_TITLE = 4  # characters
 _NUMBER = re.compile(r"\d{1,6}")
 
+_MIN_WORDS = 3  # of a line that has the page number on two pages
+_WORD = re.compile(r"[^\W\d_]{3,}")
+
 Marks = Sequence[tuple[int, int, str]]  # page index, level from 1, title
 
 
@@ -126,7 +129,16 @@ def _find_common(pages: Sequence[Sequence[str]]) -> set[str]:
         edges = [*page[:_EDGE], *page[_EDGE:][-_EDGE:]]
         counts.update(set[str]().union(*(_keys(line, number) for line in edges)))
     least = max(_MIN_PAGES, _REPEATED * len(pages))
-    return {key for key, count in counts.items() if count >= least}
+    return {
+        key
+        for key, count in counts.items()
+        if count >= least or (count > 1 and 4 * count > len(pages) and _is_counted(key))
+    }
+
+
+def _is_counted(key: str) -> bool:
+    """Return whether a line of several words has the page number: "42 Kettle 60, user manual"."""
+    return "page #" in key or ("#" in key and len(_WORD.findall(key)) >= _MIN_WORDS)
 
 
 def _count(lines: Sequence[str], page: int, common: set[str]) -> int:

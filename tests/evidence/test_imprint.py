@@ -15,6 +15,7 @@ PASSAGES = {
     "opinion": "Part One\n\nChief Justice Park delivered the opinion of the Court. Fox dissented.",
     "force": "Rule: 9\nTitle: Lamps\n\nPublished: May 2, 2020 Effective: June 7, 2021",
     "talk": "When rule 9 did come into force, rule 9 was new to all.",
+    "dateline": "Kiel, 22 May 2023\n\nDear all, the day of pots in Kiel is a fine one.",
     "letters": "Write a rule if you want one about kettles. It is used by Finns.",
 }
 
@@ -92,6 +93,12 @@ def test_the_line_with_the_date_of_what_was_done(question, line):
     """A verb or a noun of the question is right before the date."""
     cells = find(question, "letters", "case", "dated", answer=answer_date)
     assert ([text for _, text in cells.found], cells.way) == ([line], "named")
+
+
+def test_where_a_letter_was_written_is_no_event():
+    """Its date is not that of what happens there."""
+    question = "When is the day of pots in Kiel?"
+    assert not find(question, "letters", "dateline", answer=answer_date).found
 
 
 def test_another_time_is_no_date_of_it():

@@ -293,6 +293,18 @@ def test_running_heads_and_page_numbers_go(load_one, build):
     assert [document.text[page.start : page.end].split("\n") for page in document.pages] == inner
 
 
+def test_a_line_of_several_words_with_the_page_number_is_a_running_head():
+    """On two pages too: left ones may have another than right ones, or there are no others."""
+    left, right = "{} Kettle 60, user manual", "Cleaning and descaling {}"
+    heads = [(right, left)[n % 2].format(41 + n) for n in range(4)]
+    pages = [[head, f"Do {n * n} things.", "end"] for n, head in enumerate(heads)]
+    assert [page[0] for page in without_running_lines(pages)] == [page[1] for page in pages]
+    pages = [[f"Fill in {n}.", f"Page {n} of 2"] for n in (1, 2)]
+    assert without_running_lines(pages) == [["Fill in 1."], ["Fill in 2."]]
+    pages = [[f"Exercise {n}", f"Draw {n * n} pots."] for n in (1, 2)]
+    assert without_running_lines(pages) == pages
+
+
 def test_numbered_headings_at_the_top_of_pages_are_no_running_heads():
     """Numbers that do not follow the pages make lines different."""
     pages = [[f"Section {number}", "text"] for number in (1, 5, 6, 9, 13)]

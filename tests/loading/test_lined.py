@@ -72,6 +72,19 @@ def test_rows_between_three_rules(load_one):
     ]
 
 
+def test_leaders_are_no_part_of_a_name(load_one):
+    """Nor is a running head, above a rule of its own, of the header."""
+    rows = [
+        (15, "Seeds of the hut", "no. 7"),
+        (30, "Kind", "Members", "Others"),
+        (40, "Leek . . . . . . . . .", "0.80", "1.20"),
+        (50, "Squash .........", "1.90", "2.60"),
+    ]
+    rules = [(18, 10, 200), *((top, 18, 170) for top in (25, 33, 43, 53))]
+    text = load_one("a.pdf", draw(rows, rules)).text
+    assert text.endswith("Kind | Members | Others\nLeek | 0.80 | 1.20\nSquash | 1.90 | 2.60")
+
+
 def test_the_first_and_the_last_row_may_lack_a_rule(load_one):
     """The caption above is apart."""
     rows = [
