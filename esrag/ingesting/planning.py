@@ -35,6 +35,7 @@ _LEFT_OUT: Mapping[Reason, str] = {
     ),
     "is esrag's own": "left out because esrag reads its settings there, or writes there itself",
 }
+_EMPTIED = "the folder is empty (is its disk mounted?)"
 _QUIET = {"is listed itself", "is esrag's own"}  # reported only if documents are removed
 
 
@@ -97,6 +98,7 @@ def plan(  # noqa: PLR0913 -- what was asked for, and what is known
 
     Raises: LoadingError if a store does not say whether a stored source is still there.
     """
+    listing = listing if keep_missing else _spare_emptied(listing, known)
     left_out = _find_left_out(listing, known) if rebuild or not keep_missing else {}
     unwanted = set().union(*left_out.values())
     gone = set(unwanted)
@@ -304,6 +306,30 @@ def _find_vanished(
     }
 
 
+def _spare_emptied(listing: Listing, known: Mapping[str, StoredSource]) -> Listing:
+    """Return a listing in which a named folder with nothing left is missing, not emptied.
+
+    The folder on which a disk is mounted is such a one without the disk.
+    """
+    emptied = [
+        folder
+        for folder in listing.folders
+        if not is_address(folder)
+        and any(_is_under(source, [folder]) for source in known)
+        and _is_empty(path_of(folder))
+    ]
+    problems = (Problem(folder, _EMPTIED) for folder in emptied)
+    folders = tuple(folder for folder in listing.folders if folder not in emptied)
+    return replace(listing, folders=folders, problems=(*listing.problems, *problems))
+
+
+def _is_empty(folder: Path) -> bool:
+    try:
+        return not any(folder.iterdir())
+    except OSError:
+        return False
+
+
 def _find_left_out(listing: Listing, known: Mapping[str, StoredSource]) -> dict[LeftOut, set[str]]:
     """Return stored sources that exist but are no longer selected, by the reason."""
     present = {file.source for file in listing.files}
@@ -345,7 +371,8 @@ def _iter_unlisted(
 
 def _add_advice(problem: Problem, known: Mapping[str, StoredSource]) -> str:
     """Return why a source cannot be listed, and how to remove its stored documents, if any."""
-    place = to_source(problem.source) if problem.reason.startswith("no such ") else ""
+    is_missing = problem.reason.startswith("no such ") or problem.reason == _EMPTIED
+    place = to_source(problem.source) if is_missing else ""
     count = sum(it.count for source, it in known.items() if place and is_below(source, place))
     if not count:
         return problem.reason

@@ -119,6 +119,22 @@ def test_a_folder_that_vanished_is_removed_by_its_name(esrag, filled):
     assert esrag("doctor").code == 0
 
 
+def test_an_empty_folder_may_be_an_unmounted_disk(esrag, filled):
+    """Its documents stay until they are removed by its name, or its files are back."""
+    folder = filled / "kitchen"
+    held = {path: path.read_bytes() for path in folder.iterdir()}
+    for path in held:
+        path.unlink()
+    ran = esrag("ingest", "docs/kitchen")
+    assert ran.code == 1
+    assert "the folder is empty (is its disk mounted?); to remove its 2 documents" in ran.err
+    assert "0 removed" in ran.out
+
+    for path, data in held.items():
+        path.write_bytes(data)
+    assert "2 unchanged" in esrag("ingest", "docs/kitchen").out
+
+
 def test_rows_of_a_table_that_vanished(esrag, filled):
     """One of three is removed by hand: nobody misses it, and the others stay."""
     (filled / "rows.jsonl").unlink()
