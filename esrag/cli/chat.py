@@ -70,7 +70,7 @@ def _talk(conversation: "Conversation") -> int:
         try:
             click.echo("> ", nl=False, err=True)
             line = read_line()
-            if not line or line.strip() == "/quit":
+            if not line or line.strip().lower() in {"/quit", "quit", "exit"}:
                 return 0
 
             interrupted = False

@@ -454,7 +454,8 @@ def _describe_state(job: "Job", told: dict[str, Any]) -> str:
         f"{done:,} of {format_count(told['files'], 'file')}, {told['failed']:,} failed, "
         f"{told['queued']:,} left"
     )
-    return f"{job.state:9}  {figures}{_of_when(told)}"
+    dropped = f", {told['dropped']:,} not processed" if told["dropped"] else ""
+    return f"{job.state:9}  {figures}{dropped}{_of_when(told)}"
 
 
 def _of_when(told: dict[str, Any]) -> str:

@@ -164,8 +164,9 @@ def test_what_it_lacks_is_said_before_the_first_question(kitchen):
     assert "ESRAG_MODELS__DEFAULT__API_KEY" in ran.err
 
 
-def test_a_terminal_is_asked(kitchen):
-    """A prompt on stderr, and the end of the input ends it."""
+@pytest.mark.parametrize("end", [b"/quit", b"quit", b"exit"])
+def test_a_terminal_is_asked(kitchen, end):
+    """A prompt on stderr, and a command ends it; in a pipe, "quit" is a question."""
     ours, theirs = pty.openpty()
     running = subprocess.Popen(
         kitchen.command("chat"),
@@ -176,7 +177,7 @@ def test_a_terminal_is_asked(kitchen):
         env=kitchen.environment(),
     )
     os.close(theirs)
-    os.write(ours, b"How many litres does the kettle hold?\n/quit\n")
+    os.write(ours, b"How many litres does the kettle hold?\n" + end + b"\n")
     out, err = running.communicate(timeout=60)
     os.close(ours)
 
