@@ -104,8 +104,9 @@ def _is_prose(lines: Sequence[_Line], rule: Rule) -> bool:
 def _find_gap(words: Sequence[Piece]) -> float:
     """Return the least gap between two cells, in heights of a letter."""
     gaps = [
-        (other.left - one.right) / max(word.top - word.bottom for word in line)
+        (other.left - one.right) / height
         for line in _group_lines(words)
+        if (height := max(word.top - word.bottom for word in line)) > 0
         for one, other in pairwise(sorted(line, key=lambda word: word.left))
     ]
     is_monospaced = MAX_SPACE < min(gaps, default=0.0) < MIN_MONOSPACED_GAP
@@ -267,6 +268,8 @@ def _find_columns(lines: Sequence[_Line]) -> list[_Column]:
                 columns.remove(over[0])
             left, right = over[0] if over else (cell.left, cell.right)
             columns.append((min(left, cell.left), max(right, cell.right)))
+        if len(columns) > MAX_SIDE:
+            return []
     return _without_doubtful(sorted(columns), lines)
 
 
