@@ -98,12 +98,11 @@ def plan(  # noqa: PLR0913 -- what was asked for, and what is known
 
     Raises: LoadingError if a store does not say whether a stored source is still there.
     """
+    is_pruned = rebuild or not keep_missing
     listing = listing if keep_missing else _spare_emptied(listing, known)
-    left_out = _find_left_out(listing, known) if rebuild or not keep_missing else {}
-    unwanted = set().union(*left_out.values())
-    gone = set(unwanted)
-    if rebuild or not keep_missing:
-        gone |= _find_vanished(listing, known, everywhere=rebuild)
+    left_out = _find_left_out(listing, known) if is_pruned else {}
+    unwanted = set[str]().union(*left_out.values())
+    gone = unwanted | (_find_vanished(listing, known, everywhere=rebuild) if is_pruned else set())
     listed = [*listing.files, *(_iter_unlisted(listing, known, gone) if rebuild else ())]
     digests, skips = _hash_files(listed, max_bytes)
     present = [file for file in listed if file.source in digests]
