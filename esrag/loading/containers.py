@@ -8,7 +8,7 @@ Readers see a title and a content.
 import re
 from collections.abc import Iterator, Sequence
 
-Line = tuple[int, str, bool]  # start, text, and whether it is code
+from esrag.loading.markdown_tables import Line
 
 _MARGIN = 4  # blanks before the content of a box of MkDocs
 _MAX_BOXES = 8  # within each other

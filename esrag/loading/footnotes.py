@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-Line = tuple[int, str, bool]  # start, text, and whether it is code
+from esrag.loading.markdown_tables import Line
 
 _MAX_NOTES = 10_000
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]")

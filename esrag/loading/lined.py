@@ -8,7 +8,7 @@ import math
 import re
 from bisect import bisect
 from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise, product
+from itertools import pairwise, product
 
 from esrag.loading.placed import Piece
 from esrag.loading.rules import MAX_SIDE, REACH, Grid, Place, Rule
@@ -315,7 +315,7 @@ def _part_titles(row: Sequence[Piece], xs: Sequence[float]) -> Iterator[list[Pie
     """
     first = [word for word in row if _find_column(word, xs) == 0]
     others = row[len(first) :]
-    lines = [[*line] for _, line in groupby(first, key=_Heights(first).find)]
+    lines = _split_lines(first)
     if not others or len(lines) < 2:  # noqa: PLR2004
         yield [*row]
         return
@@ -330,20 +330,15 @@ def _part_titles(row: Sequence[Piece], xs: Sequence[float]) -> Iterator[list[Pie
     yield [*row[sum(map(len, titles)) :]]
 
 
-class _Heights:
-    """Numbers the lines of words that are in the order of the text."""
-
-    def __init__(self, words: Sequence[Piece]) -> None:
-        self._lines: dict[int, int] = {}
-        number, last = 0, None
-        for word in words:
-            if last and word.left < last.right:
-                number += 1
-            self._lines[word.start] = number
-            last = word
-
-    def find(self, word: Piece) -> int:
-        return self._lines[word.start]
+def _split_lines(words: Sequence[Piece]) -> list[list[Piece]]:
+    """Return the lines of words that are in the order of the text: each goes on to the right."""
+    lines: list[list[Piece]] = []
+    for word in words:
+        if lines and word.left >= lines[-1][-1].right:
+            lines[-1].append(word)
+        else:
+            lines.append([word])
+    return lines
 
 
 def _to_grid(
