@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from esrag.evidence import Statement, find_best
@@ -361,6 +362,7 @@ def _candidates(
         )
 
 
+@lru_cache(maxsize=8)  # a question is looked for in many passages
 def _list_added(question: str) -> dict[str, set[str]]:
     """Return what tables have instead of a question's words: price for cost, high for highest."""
     bases = {f"{base}est": base for base in _SUPERLATIVE.findall(question)}
