@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 # Share of the best fit from which a statement fits nearly as well and may be part of the answer.
 NEAR = 0.9
+SURE = 2.0  # the reader's score of a statement, from which it counts as sure
 
 
 @dataclass(frozen=True, slots=True)

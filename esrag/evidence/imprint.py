@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from esrag.evidence import Statement, find_best
+from esrag.evidence import SURE, Statement, find_best
 from esrag.evidence.cells import NO_CELLS, Cells
 from esrag.records import Chunk, Evidence
 from esrag.text.questions import find_other_words, read_question
@@ -36,7 +36,6 @@ _FIELD = re.compile(
 )
 _DAY = re.compile(rf"\b(?:\d{{1,2}}\.? {_MONTH}|{_MONTH} \d{{1,2}})\b", re.IGNORECASE)
 _PROPER = re.compile(r"(?<=\s)[A-Z]\w+")  # "Kiel, 22 May 2023" is where a letter was written
-SURE = 2.0  # the reader's score of a statement
 _MAX_DATED = 30  # words of a line that says when something was done
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from esrag.citations import REFUSAL
-from esrag.evidence import NEAR, Statement, find_best
+from esrag.evidence import NEAR, SURE, Statement, find_best
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.asked import asks_same
 from esrag.evidence.counts import find_default, is_bare_default
@@ -31,7 +31,7 @@ LISTED = 0.85
 LISTED_HOW = 0.95  # of a list, if the question asks how: a sentence may say it all
 # Where the reader's score of the best one is this high, what is added has one that is hardly lower:
 # of 541 answers 38 get shorter, and are as good.
-SURE, LESS = 2.0, 5.0
+LESS = 5.0
 MAX_LEAD = 8  # words of a list's lead that may name what the list has
 MAX_COUNTED = 90  # words of what is counted in sentences
 MAX_APART = 3  # sentences from "The first …" to "The second …"
