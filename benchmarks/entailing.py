@@ -78,7 +78,7 @@ def read_drafts(path: Path) -> list[Draft]:
 
 def with_title(passage: Chunk) -> str:
     """Return a passage after its document's title and its own heading, on one line."""
-    return " ".join(put_headings(passage.text, passage).split())
+    return " ".join(put_headings(passage.text, passage.title, passage.section).split())
 
 
 def to_passage(row: dict) -> Chunk:

@@ -3,8 +3,10 @@
 Offsets count characters of `Document.text`; a span is `text[start:end]`. Pages count from 1.
 """
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from operator import attrgetter
 from typing import Any, Literal
 
 Scalar = str | int | float | bool
@@ -90,12 +92,25 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
+class Break:
+    """Where another page or another section begins within a chunk, by the offset in the document.
+
+    `section` is the path of headings joined by " > ".
+    """
+
+    start: int
+    page: int
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """A true slice of a document: `document.text[start:end] == text`.
 
     `chunk_id` is readable: `NIST.FIPS.203::p0028::c001`, the first chunk that starts on page 28.
-    `ordinal` counts a document's chunks from 0. `section` is the path of headings joined by " > ".
-    `keywords` are its technical words. `context` has the fields that are searched with its text.
+    `ordinal` counts a document's chunks from 0. `section` is the path of headings joined by " > ",
+    for the text before the first of `breaks`. `keywords` are its technical words. `context` has the
+    fields that are searched with its text.
     """
 
     chunk_id: str
@@ -111,10 +126,29 @@ class Chunk:
     keywords: tuple[str, ...] = ()
     metadata: Metadata = field(default_factory=dict)
     context: str = ""
+    breaks: tuple[Break, ...] = ()
+
+    def find_place(self, start: int, end: int) -> tuple[int, int, str]:
+        """Return the pages where a part of the chunk begins and ends, and its section.
+
+        >>> breaks = Break(40, 1, "Rent > Pets"), Break(90, 2, "Rent > Pets")
+        >>> chunk = Chunk("d::p0001::c001", "d", 0, 9, 99, 1, 2, "…", breaks=breaks)
+        >>> chunk.find_place(9, 40), chunk.find_place(50, 91)
+        ((1, 1, ''), (1, 2, 'Rent > Pets'))
+        """
+        if not self.breaks:
+            return self.start_page, self.end_page, self.section
+        first, last = self._find_last_break(start), self._find_last_break(end - 1)
+        return first.page, last.page, first.section
+
+    def _find_last_break(self, offset: int) -> Break:
+        at = bisect_right(self.breaks, offset, key=attrgetter("start"))
+        return self.breaks[at - 1] if at else Break(self.start, self.start_page, self.section)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `esrag chunks --json` prints."""
-        return {"schema": "esrag.chunk/1", **asdict(self), "keywords": [*self.keywords]}
+        lists = {"keywords": [*self.keywords], "breaks": [asdict(each) for each in self.breaks]}
+        return {"schema": "esrag.chunk/1", **asdict(self), **lists}
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +229,8 @@ class Citation:
     """A checked pointer from a sentence of an answer to its passage; `support` is 0..1.
 
     `quote` is what the sentence quotes of the passage, else the passage's sentence that comes
-    nearest; `start` and `end` are its offsets in the document's text. `title` and `section` are the
-    passage's, `source` is the path or address of the document; each is "" if it is not known.
+    nearest; `start` and `end` are its offsets in the document's text. Pages and `section` are those
+    of the quote. `source` is the path or address of the document. Each is "" if it is not known.
     """
 
     key: str

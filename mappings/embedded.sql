@@ -2,7 +2,7 @@
 -- the vector file.
 
 PRAGMA application_id = 1702064743;  -- 0x65737267, "esrg": says that a SQLite file is ours
-PRAGMA user_version = 3;             -- the schema's version; a newer one is refused
+PRAGMA user_version = 4;             -- the schema's version; a newer one is refused
 
 CREATE TABLE state (
     id            INTEGER PRIMARY KEY CHECK (id = 1),
@@ -61,7 +61,8 @@ CREATE TABLE chunks (
     facts         INTEGER NOT NULL REFERENCES facts (key),
     text_hash     TEXT    NOT NULL,  -- of what was embedded, which is more than the text
     vector_row    INTEGER,
-    context       TEXT    NOT NULL   -- fields of the document that are searched with the text
+    context       TEXT    NOT NULL,  -- fields of the document that are searched with the text
+    breaks        TEXT    NOT NULL   -- where another page or section begins: [[start, page, section]]
 );
 CREATE INDEX chunks_by_document ON chunks (document, ordinal);
 CREATE INDEX chunks_by_facts ON chunks (facts);

@@ -1,17 +1,18 @@
 """Spans → chunks: readable ids, pages, section path, technical words."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from esrag.chunking import Chunker
 from esrag.chunking.outline import is_lead, outline
 from esrag.filters import format_value
-from esrag.records import Chunk, Document, Metadata, Page, Section, Span
+from esrag.records import Break, Chunk, Document, Metadata, Span
 from esrag.text.terms import find_technical_words
 
 # A file may call a megabyte a heading, and every chunk would carry it.
 _SHOWN_CHARACTERS = 200
+_MAX_PATH = 1_000  # characters of a path that is kept for each section of a chunk
 _CONTEXT_MARK = "; "
 
 
@@ -21,14 +22,13 @@ def chunks(document: Document, chunker: Chunker, fields: Sequence[str] = ()) -> 
     Ids count from 1 among the chunks that start on the same page.
     """
     context = _CONTEXT_MARK.join(_iter_values(document.metadata, fields))
-    sections = outline(document)
-    section_starts = [section.start for section in sections]
-    page_starts = [page.start for page in document.pages]
+    outlined = _Outlined(document)
     on_page: Counter[int] = Counter()
     made: list[Chunk] = []
 
     for ordinal, span in enumerate(chunker(document)):
-        page = _page(document.pages, page_starts, span.start)
+        page = outlined.find_page(span.start)
+        section = outlined.find_lead(span)
         on_page[page] += 1
         text = document.text[span.start : span.end]
         made.append(
@@ -39,13 +39,14 @@ def chunks(document: Document, chunker: Chunker, fields: Sequence[str] = ()) -> 
                 start=span.start,
                 end=span.end,
                 start_page=page,
-                end_page=_page(document.pages, page_starts, span.end - 1),
+                end_page=outlined.find_page(span.end - 1),
                 text=text,
                 title=_shorten(document.title),
-                section=_join(_find_path(document.text, sections, section_starts, span)),
+                section=section,
                 keywords=find_technical_words(text),
                 metadata=document.metadata,
                 context=context,
+                breaks=tuple(outlined.iter_breaks(span, page, section)),
             )
         )
 
@@ -73,23 +74,47 @@ def _iter_values(metadata: Metadata, fields: Sequence[str]) -> Iterator[str]:
             yield value
 
 
-def _find_path(
-    text: str, sections: Sequence[Section], starts: Sequence[int], span: Span
-) -> Sequence[str]:
-    """Return the path of the section where a span begins, below its bare headings."""
-    at = bisect_right(starts, span.start) - 1
-    while (
-        at + 1 < len(sections)
-        and starts[at + 1] < span.end
-        and is_lead(text, sections[at], sections[at + 1])
-    ):
-        at += 1
-    return sections[at].path
+class _Outlined:
+    """The sections and pages of a document, to look up by an offset."""
 
+    def __init__(self, document: Document) -> None:
+        self._text, self._pages = document.text, document.pages
+        self._sections = outline(document)
+        self._section_starts = [section.start for section in self._sections]
+        self._page_starts = [page.start for page in document.pages]
 
-def _page(pages: Sequence[Page], starts: Sequence[int], offset: int) -> int:
-    """Return the page of an offset, or the page before if it lies between two; 1 without pages."""
-    return pages[max(bisect_right(starts, offset) - 1, 0)].number if pages else 1
+    def find_page(self, offset: int) -> int:
+        """Return the page of an offset, or the one before if it lies between two; 1 without any."""
+        at = max(bisect_right(self._page_starts, offset) - 1, 0)
+        return self._pages[at].number if self._pages else 1
+
+    def find_lead(self, span: Span) -> str:
+        """Return the path of the section where a span begins, below its bare headings."""
+        sections, starts = self._sections, self._section_starts
+        at = bisect_right(starts, span.start) - 1
+        while (
+            at + 1 < len(sections)
+            and starts[at + 1] < span.end
+            and is_lead(self._text, sections[at], sections[at + 1])
+        ):
+            at += 1
+        return _join(sections[at].path)
+
+    def iter_breaks(self, span: Span, page: int, section: str) -> Iterator[Break]:
+        """Yield where a page or a section begins in a span that begins with these."""
+        last = page, section
+        starts = {
+            each
+            for known in (self._section_starts, self._page_starts)
+            for each in known[bisect_right(known, span.start) : bisect_left(known, span.end)]
+        }
+
+        for start in sorted(starts):
+            path = _join(self._sections[bisect_right(self._section_starts, start) - 1].path)
+            place = self.find_page(start), path if len(path) <= _MAX_PATH else section
+            if place != last:
+                yield Break(start, *place)
+            last = place
 
 
 def _join(path: Sequence[str]) -> str:

@@ -15,10 +15,10 @@ class Statement:
     Statements are in the order of the evidence, and `order` is their position. `key` is the key of
     the passage. `source` is the original text on one line; a row's text adds the table's caption
     and header. A list has a number of `items`, and those that `more` passages go on with, by their
-    keys; it is headed if nothing before it says that a list follows. `under` is the heading right
-    above, or the question that it replies to, and `defines` says that the statement, or its
-    heading, begins with what the question wants to have defined. `reading` is the score of the
-    reader, about -11 to 7, if it read the statement.
+    keys; it is headed if nothing before it says that a list follows. `section` is the path of the
+    headings above, `under` the heading right above, or the question that it replies to, and
+    `defines` says that the statement, or its heading, begins with what the question wants to have
+    defined. `reading` is the score of the reader, about -11 to 7, if it read the statement.
     """
 
     key: str
@@ -29,6 +29,7 @@ class Statement:
     items: int = 0
     more: tuple[tuple[str, str], ...] = ()
     is_headed: bool = False
+    section: str = ""
     under: str = ""
     defines: bool = False
     reading: float | None = None

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
@@ -164,7 +164,7 @@ def measure(question: str, evidence: Sequence[Evidence], found: Sequence[Stateme
     rank = {item.key: n for n, item in enumerate(evidence)}
     place = np.array([rank[statement.key] for statement in found], dtype=np.int64)
 
-    columns = _compare_words(wanted, said, evidence, place)
+    columns = _compare_words(wanted, said, evidence, found, place)
     columns |= _locate(wanted, evidence, found, place)
     columns["headed"] = _compare_headed(wanted.text, said, evidence, found, place)
     columns["nearby"] = _nearby(columns["words"], place)
@@ -236,6 +236,7 @@ def _compare_words(
     wanted: _Question,
     said: Sequence[_Said],
     evidence: Sequence[Evidence],
+    found: Sequence[Statement],
     place: npt.NDArray[np.int64],
 ) -> dict[str, Scores]:
     """Return the shares of the question's words, by their weight, in statements and around them."""
@@ -252,7 +253,7 @@ def _compare_words(
         "words": np.array(shares(weights, held)),
         "around": np.array(shares(weights, around))[place],
         "title": np.array(shares(weights, [set(terms(one.title)) for one in chunks]))[place],
-        "section": np.array(shares(weights, [set(terms(one.section)) for one in chunks]))[place],
+        "section": np.array(shares(weights, _read_each(terms, [one.section for one in found]))),
         "pairs": _share(pairs, [set(pairwise(one.words)) for one in said]),
         "rare": _share(rarest, held),
         "technical": _share(wanted.named, held),
@@ -275,12 +276,21 @@ def _compare_headed(
     The parts of a compound are words of their own here.
     """
     own = [_split(one.text) for one in said]
-    above = [_split(f"{item.chunk.title} {item.chunk.section}") for item in evidence]
+    titles = [evidence[n].chunk.title for n in place]
+    above = _read_each(
+        _split, [f"{title} {one.section}" for title, one in zip(titles, found, strict=True)]
+    )
     held = [
-        words | above[n] | _split(statement.under)
-        for words, n, statement in zip(own, place, found, strict=True)
+        words | heads | _split(statement.under)
+        for words, heads, statement in zip(own, above, found, strict=True)
     ]
     return np.array(shares(rarities(sorted(_split(question)), own), held))
+
+
+def _read_each(read: Callable[[str], Iterable[str]], texts: Sequence[str]) -> list[set[str]]:
+    """Return the words of each text; many are the same."""
+    known = {text: set(read(text)) for text in dict.fromkeys(texts)}
+    return [known[text] for text in texts]
 
 
 def _split(text: str) -> set[str]:
@@ -306,35 +316,34 @@ def _locate(
     known = [item.closeness for item in evidence if item.closeness is not None]
     least = min(known, default=0.5)
     close = [least if item.closeness is None else item.closeness for item in evidence]
-    is_lead = [n == 0 or found[n - 1].key != each.key for n, each in enumerate(found)]
+    parts = [(one.key, one.section) for one in found]
+    is_lead = [former != part for former, part in pairwise([None, *parts])]
     return {
         "place": 1 / (1 + place),
         "depth": np.log1p(place),
         "closeness": np.array(close)[place],
         "lead": np.array(is_lead, dtype=np.float64),
-        "heads": np.array(_heads(wanted.subjects, evidence, found)),
+        "heads": np.array(_heads(wanted.subjects, found)),
     }
 
 
-def _heads(
-    subjects: Sequence[str], evidence: Sequence[Evidence], found: Sequence[Statement]
-) -> list[float]:
+def _heads(subjects: Sequence[str], found: Sequence[Statement]) -> list[float]:
     """Return 1 for a statement right below a heading that is one of the subjects.
 
-    The heading may also be that of the passage's section.
+    The heading may also be that of its section.
     """
-    sections = {item.key: item.chunk.section.split(" > ")[-1] for item in evidence}
-    seen: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     heads = []
     for statement in found:
-        heading = sections[statement.key] if statement.key not in seen else ""
+        part = statement.key, statement.section
+        heading = "" if part in seen else statement.section.split(" > ")[-1]
         # "Since 2.12" and "EN: key, F: clef, D: …" say nothing about it.
         is_headed = any(_is_named(subjects, each) for each in (heading, statement.under))
         is_ended = bool(_ENDED.search(statement.text)) and not _LABELS.search(statement.text)
         is_announced = _ANNOUNCES.match(statement.text) is not None
         heads.append(float(is_headed and is_ended and not is_announced))
         if is_ended:
-            seen.add(statement.key)
+            seen.add(part)
     return heads
 
 

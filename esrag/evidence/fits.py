@@ -126,11 +126,11 @@ def _find_sides(stated: Stated, ranked: npt.NDArray[np.int64]) -> list[int]:
 
 def with_headings(statement: Statement, chunk: Chunk) -> str:
     """Return a statement after its document's title and the headings above it."""
-    return put_headings(statement.text, chunk, statement.under)
+    return put_headings(statement.text, chunk.title, statement.section, statement.under)
 
 
-def put_headings(text: str, chunk: Chunk, under: str = "") -> str:
-    """Return a text of a chunk after the title, the chunk's heading, and one `under` that."""
-    headings = (chunk.title, chunk.section.split(" > ")[-1], under)
+def put_headings(text: str, title: str, section: str, under: str = "") -> str:
+    """Return a text after the title, the last heading of its section, and one `under` that."""
+    headings = (title, section.rpartition(" > ")[2], under)
     named = (heading[:MAX_HEADING] for heading in headings if heading)
     return ": ".join(dict.fromkeys([*named, text]))

@@ -106,8 +106,9 @@ _BEGINS_SENTENCE = re.compile(r"(?:An?|The|This|These|In|For|If|It|All|Any|Each|
 class Line:
     """A statement of a passage, its original span on one line, and its row or list if it is one.
 
-    A list is headed if nothing before it says that a list follows. `under` is the heading right
-    above a statement, or the question that it replies to, or "".
+    `start` is the offset of the span in the passage. A list is headed if nothing before it says
+    that a list follows. `under` is the heading right above a statement, or the question that it
+    replies to, or "".
     """
 
     text: str
@@ -116,6 +117,7 @@ class Line:
     listed: ItemList | None = None
     is_headed: bool = False
     under: str = ""
+    start: int = 0
 
 
 def statements(
@@ -175,11 +177,12 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
     found: list[Statement] = []
 
     for item in evidence:
-        headings = _read_headings(item.chunk.section)
-        asked = item.chunk.section.rpartition(" > ")[2]
-        if not asked and item.chunk.ordinal == 0:
-            asked = item.chunk.title  # of a row with a question and its answer
+        last, asked = None, ""
         for line in lines(item.chunk.text):
+            section = _find_section(line, item.chunk)
+            if section != last:
+                last, headings = section, _read_headings(section)
+                asked = _get_title(item.chunk, section)
             asked = _find_asked(line, asked)
             said, more = _say_whole(line, item.chunk, evidence)
             text = _drop_heading(to_line(said), headings)
@@ -196,10 +199,23 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
                         more=more,
                         is_headed=line.is_headed,
                         under=line.under or asked,
+                        section=section,
                     )
                 )
 
     return found
+
+
+def _find_section(line: Line, chunk: Chunk) -> str:
+    """Return the path of the headings above a line of a chunk."""
+    start = chunk.start + line.start
+    return chunk.find_place(start, start + 1)[2]
+
+
+def _get_title(chunk: Chunk, section: str) -> str:
+    """Return the last heading of a section of a chunk, or the title that a first row asks with."""
+    heading = section.rpartition(" > ")[2]
+    return chunk.title if not heading and chunk.ordinal == 0 else heading
 
 
 def _find_asked(line: Line, asked: str) -> str:
@@ -397,18 +413,17 @@ def _iter_lines(text: str) -> Iterator[Line]:
             asked = "" if heading else source
         if "|" in _CHOICE.sub("", span):
             rows = reader.read(start, end)
-            yield from (_as_reply(Line(said, source, row)) for said, row in rows)
+            said = (_as_reply(Line(row_text, source, row)) for row_text, row in rows)
         elif CAPTION.match(span):
             caption, *rest = span.split("\n")
             reader.pass_caption(caption, end)
-            yield from (
-                Line(said, source, row) for said, row in iter_captioned_rows([caption, *rest])
-            )
+            named = iter_captioned_rows([caption, *rest])
+            said = (Line(row_text, source, row) for row_text, row in named)
         else:
             reader.pass_by(start, end)
-            if not _LEADERS.search(span):
-                said = _iter_said(text, spans, number, source)
-                yield from (_put_under(line, under, asked) for line in said)
+            told = () if _LEADERS.search(span) else _iter_said(text, spans, number, source)
+            said = (_put_under(line, under, asked) for line in told)
+        yield from (replace(line, start=start) for line in said)
 
 
 def _as_reply(line: Line) -> Line:

@@ -53,8 +53,9 @@ def needs_former(statement: Statement) -> bool:
 
 
 def follows(statement: Statement, former: Statement) -> bool:
-    """Return whether a statement comes right after another one in the same passage."""
-    return (statement.key, statement.order) == (former.key, former.order + 1)
+    """Return whether a statement comes right after another one, below the same heading."""
+    is_next = statement.order == former.order + 1
+    return is_next and (statement.key, statement.section) == (former.key, former.section)
 
 
 def goes_on(statement: Statement, former: Statement) -> bool:

@@ -138,8 +138,8 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
 
     The others add something, and are about the same as the best one: if that names ML-KEM-768 as
     the question does, the row of ML-KEM-512 is left out. Those of the best one's passage come
-    first, in reading order, and before it if it refers back. A comparison has the best statement
-    for each of its sides.
+    first, in reading order, and before it if it refers back below the same heading. A comparison
+    has the best statement for each of its sides.
     """
     found = [each for each in found if each.items or not _CUT.search(each.text)] or found
     if not found:
@@ -148,7 +148,8 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
     if compared := compare(question, ranked)[:max_sentences]:
         return sorted(compared, key=lambda each: each.order)
     best, *others = chosen = _choose_near(question, ranked, found)[:max_sentences]
-    later = others if stands_alone(best) and not asks_same(question, best.under) else []
+    is_whole = stands_alone(best) and not asks_same(question, best.under)
+    later = [each for each in others if is_whole or each.section != best.section]
     return sorted(chosen, key=lambda each: (each.key != best.key, each in later, each.order))
 
 

@@ -399,7 +399,9 @@ def _require_known_clauses(sentence: str, held: set[str]) -> None:
 
 def _read(sentence: str, passages: Sequence[Chunk], entail: Entail) -> float:
     """Return the score of what the passages say about the sentence."""
-    texts = [put_headings(_near(sentence, chunk.text), chunk) for chunk in passages]
+    texts = [
+        put_headings(_near(sentence, chunk.text), chunk.title, chunk.section) for chunk in passages
+    ]
     return float(entail(sentence, [" ".join(texts)])[0])
 
 

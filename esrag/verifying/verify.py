@@ -384,19 +384,21 @@ def _citation(item: Evidence, using: Sequence[Claim]) -> Citation:
 
 def cite(item: Evidence, span: Span, *, support: float, source: str = "") -> Citation:
     """Return the citation of a passage with the quote `text[start:end]` of it."""
-    chunk, (start, end) = item.chunk, span
+    chunk = item.chunk
+    start, end = (chunk.start + offset for offset in span)
+    start_page, end_page, section = chunk.find_place(start, end)
     return Citation(
         key=item.key,
         doc_id=chunk.doc_id,
-        start_page=chunk.start_page,
-        end_page=chunk.end_page,
+        start_page=start_page,
+        end_page=end_page,
         chunk_id=chunk.chunk_id,
-        start=chunk.start + start,
-        end=chunk.start + end,
-        quote=chunk.text[start:end],
+        start=start,
+        end=end,
+        quote=chunk.text[slice(*span)],
         support=support,
         title=chunk.title,
-        section=chunk.section,
+        section=section,
         source=source,
     )
 

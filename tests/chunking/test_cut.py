@@ -10,10 +10,11 @@ from esrag.chunking.cut import chunks, text_to_index
 from esrag.chunking.outline import outline
 from esrag.chunking.sections import SectionsChunker, StrictSectionsChunker
 from esrag.chunking.sentence import SentenceChunker
-from esrag.records import Document, Page, Section
+from esrag.records import Break, Document, Page, Section
 from esrag.text import word_spans
 
 SENTENCES = SentenceChunker(3, 0, word_spans)
+WHOLE = SentenceChunker(99, 0, word_spans)
 
 
 def paged(*texts, **parts):
@@ -50,6 +51,26 @@ def test_without_pages_all_is_page_one():
     """A format without pages has page 1 alone."""
     made = chunks(Document("a", "plain", "A b. C d."), SENTENCES)
     assert {(chunk.start_page, chunk.end_page) for chunk in made} == {(1, 1)}
+
+
+def test_a_chunk_knows_where_another_page_or_section_begins_in_it():
+    """A chunk of small sections names each, and the page of each, and only what changes."""
+    text = "Rent\nIt is 900.\nPets\nOne cat may\nlive here."
+    pages = (Page(1, 0, 31), Page(2, 32, len(text)))
+    sections = (Section(("Rent",), 0, 16), Section(("Pets",), 16, len(text)))
+    document = Document("a.pdf", "pdf", text, pages=pages, sections=sections)
+    (chunk,) = chunks(document, SectionsChunker(40, 0, word_spans))
+    assert (chunk.start_page, chunk.section) == (1, "Rent")
+    assert chunk.breaks == (Break(16, 1, "Pets"), Break(32, 2, "Pets"))
+
+
+def test_a_path_of_many_headings_is_no_break():
+    """A chunk of sections within hundreds of others does not repeat the path of each."""
+    text = "Rent\nIt is 900.\nPets\nNo cats."
+    above = [f"Chapter {number}" for number in range(300)]
+    sections = (Section(("Rent",), 0, 16), Section((*above, "Pets"), 16, len(text)))
+    (chunk,) = chunks(Document("a", "plain", text, sections=sections), WHOLE)
+    assert chunk.breaks == ()
 
 
 def test_sections_title_words_and_metadata_come_along():

@@ -37,6 +37,18 @@ def test_a_citation_names_title_and_file(people):
     assert citation["source"] == str(people.folder / "docs" / "tolle é.html")
 
 
+def test_a_citation_names_the_section_of_its_sentence(esrag):
+    """Of several short ones in the same chunk."""
+    folder = esrag.folder / "docs"
+    folder.mkdir(exist_ok=True)
+    text = "# Lease\n\n## Rent\n\nIt is 900 euros.\n\n## Pets\n\nA tenant may keep one cat.\n"
+    (folder / "lease.md").write_text(text, encoding="utf-8")
+    assert esrag("ingest", "docs").code == 0
+
+    said = esrag("ask", "May a tenant keep a cat?").out
+    assert said.startswith("A tenant may keep one cat. [c1]\n\n[c1] Lease > Pets, page 1: ")
+
+
 def test_a_sentence_without_its_subject_has_the_title_beside_it(people):
     """For a reader; the text of the answer in JSON is the document's."""
     question = "Where was she born, and what record does she hold?"

@@ -5,7 +5,7 @@ import random
 import numpy as np
 
 from esrag.engines import Prepared
-from esrag.records import Chunk, Fingerprint, StoredDocument
+from esrag.records import Break, Chunk, Fingerprint, StoredDocument
 
 DIMENSIONS = 8
 FINGERPRINT = Fingerprint("random", DIMENSIONS, "none")
@@ -53,6 +53,7 @@ def prepared(
             section=f"Part > {i}",
             keywords=("ML-KEM", f"K{i}"),
             metadata=chunk_metadata or {},
+            breaks=(Break(10 * i + 3, i + 2, f"Part > {i} > Sizes"),),
         )
         for i, text in enumerate(texts)
     )

@@ -98,7 +98,7 @@ def test_shards_replicas_and_fingerprint(product):
         body["settings"]["index"]["number_of_shards"],
         body["settings"]["index"]["number_of_replicas"],
     )
-    assert {"schema": 3, "model": "none", "dimensions": 0, "chunker": "none"} == body["mappings"][
+    assert {"schema": 4, "model": "none", "dimensions": 0, "chunker": "none"} == body["mappings"][
         "_meta"
     ]["esrag"]
     assert embedding(product, WORDLESS) is None

@@ -1210,7 +1210,7 @@ def test_an_alias_of_two_indexes(server, engine):
 
 @pytest.mark.parametrize(
     ("said", "words"),
-    [(None, "not made by esrag"), (meta(FINGERPRINT) | {"schema": 4}, "schema 4")],
+    [(None, "not made by esrag"), (meta(FINGERPRINT) | {"schema": 5}, "schema 5")],
 )
 def test_an_index_of_another_kind(server, engine, said, words):
     """An index of someone else's, and one of a newer esrag, are neither read nor written."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from esrag.evidence.fits import READ
 from esrag.evidence.statements import statements
-from esrag.records import Chunk, Evidence
+from esrag.records import Break, Chunk, Evidence
 
 QUESTION = "How long is the cable of the green kettle?"
 FITTING = [f"The cable of the green kettle number {n} is {n} cm long." for n in range(6)]
@@ -133,3 +133,19 @@ def test_references_are_no_answers_unless_they_are_asked_for():
     assert not said & {"“Harbour knots of the north.”", "“More on knots.”", book}
     asked = {each.text for each in statements("Which book is about harbour knots?", given)}
     assert {"“Harbour knots of the north.”", book} <= asked
+
+
+def test_a_statement_is_read_below_its_own_heading():
+    """A chunk holds several short sections, and the sentences of the second are read below its
+    heading, also those after the first one.
+    """
+    text = "Rent\n\nIt is 900 euros a month.\n\nPets\n\nOne cat may live here. It must be small."
+    (given,) = evidence([text])
+    breaks = (Break(text.index("Pets"), 1, "Lease > Pets"),)
+    chunk = replace(given.chunk, section="Lease > Rent", breaks=breaks)
+
+    reader = Reader("cat")
+    found = statements("May I have a cat?", [replace(given, chunk=chunk)], reader)
+    assert [one.section for one in found] == ["Lease > Rent", "Lease > Pets", "Lease > Pets"]
+    assert "Pets: It must be small." in reader.given
+    assert "Rent: It is 900 euros a month." in reader.given

@@ -6,7 +6,7 @@ from itertools import accumulate
 import pytest
 
 from esrag.citations import REFUSAL
-from esrag.evidence import Statement
+from esrag.evidence import SURE, Statement
 from esrag.evidence.cells import answer_cells
 from esrag.evidence.imprint import answer_author
 from esrag.evidence.statements import iter_statements, statements
@@ -462,6 +462,18 @@ def test_a_sentence_that_refers_back_is_said_with_the_one_before_it():
     assert quote("Who made Davy?", *found) == (
         "Davy and Lucy are lamps. [c1] They were made by Ben Fox. [c1]"
     )
+
+
+def test_a_sentence_is_not_joined_with_one_below_another_heading():
+    """Its "they" never means what stands in another section, though right before it."""
+    told = "They are kept for four weeks."
+    before = Statement("c1", 0, "Only guide dogs may come in.", fit=0.6, section="Pool > Dogs")
+    best = Statement("c1", 1, told, fit=0.9, section="Pool > Lost things")
+    asked = "How long are lost things kept?"
+    assert quote(asked, before, best) == f"{told} [c1] {before.text} [c1]"
+    assert quote(asked, before, replace(best, reading=SURE)) == f"{told} [c1]"
+    same = replace(best, section="Pool > Dogs")
+    assert quote(asked, before, same) == f"{before.text} [c1] {told} [c1]"
 
 
 def test_what_goes_on_right_after_the_best_sentence_is_said_with_it():

@@ -2,6 +2,7 @@
 
 import itertools
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esrag.citations import REFUSAL
-from esrag.records import Chunk, Evidence
+from esrag.records import Break, Chunk, Evidence
 from esrag.verifying.drafts import to_evidence
 from esrag.verifying.verify import Check, Rules, is_refusal, verify
 
@@ -672,6 +673,18 @@ def test_a_citation_has_its_document_its_pages_and_the_least_support_of_its_sent
     ).citations
     assert (citation.doc_id, citation.start_page, citation.end_page) == ("the-document", 48, 49)
     assert citation.support < 1
+
+
+def test_a_citation_has_the_section_and_the_page_of_its_quote():
+    """A chunk of several short sections begins in another one, and on the page before."""
+    given = passage("c1", "Rent\nIt is 900 euros.\nPets\nOne cat may live here.", 4, 5)
+    breaks = (Break(22, 4, "Lease > Pets"), Break(27, 5, "Lease > Pets"))
+    chunk = replace(given.chunk, section="Lease > Rent", breaks=breaks)
+
+    answer = verify("One cat may live here. [c1]", (replace(given, chunk=chunk),))
+    (citation,) = answer.citations
+    assert (citation.start_page, citation.end_page) == (5, 5)
+    assert citation.section == "Lease > Pets"
 
 
 @pytest.mark.parametrize("unit", ["word ", "] ", "[c ", "( ", "** ", "[c1, ", " "])

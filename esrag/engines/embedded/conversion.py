@@ -3,9 +3,10 @@
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Any
 
-from esrag.records import Chunk, Metadata, StoredDocument
+from esrag.records import Break, Chunk, Metadata, StoredDocument
 
 DOCUMENT_COLUMNS = (
     "doc_id, source, source_sha256, revision, kind, title, characters, page_count, chunk_count, "
@@ -13,14 +14,14 @@ DOCUMENT_COLUMNS = (
 )
 CHUNK_SELECT = """
     SELECT c.chunk_id, d.doc_id, c.ordinal, c."start", c."end", c.start_page, c.end_page, p.text,
-           c.title, c.section, c.keywords, c.metadata, c.context
+           c.title, c.section, c.keywords, c.metadata, c.context, c.breaks
     FROM chunks c JOIN documents d ON d.key = c.document JOIN passages p ON p."row" = c."row"
 """
 
 # Reads every page that holds a chunk of the sources.
 CHUNKS_READ = """
     SELECT sum(length(p.text) + length(c.title) + length(c.section) + length(c.keywords)
-               + length(c.metadata) + length(c.context))
+               + length(c.metadata) + length(c.context) + length(c.breaks))
     FROM chunks c JOIN documents d ON d.key = c.document JOIN passages p ON p."row" = c."row"
     WHERE d.source IN (SELECT value FROM json_each(?))
 """
@@ -49,8 +50,19 @@ def document(row: Sequence[Any]) -> StoredDocument:
 
 def chunk(row: Sequence[Any]) -> Chunk:
     """Return the record of a row of CHUNK_SELECT."""
-    values = [*row[:-3], tuple(json.loads(row[-3])), json.loads(row[-2]), row[-1]]
+    *known, keywords, metadata, context, breaks = row
+    inside = tuple(Break(*each) for each in json.loads(breaks))
+    values = [*known, tuple(json.loads(keywords)), json.loads(metadata), context, inside]
     return Chunk(*values)
+
+
+def encode_breaks(breaks: Sequence[Break]) -> str:
+    """Return a chunk's breaks as a JSON list of offset, page and section.
+
+    >>> encode_breaks([Break(40, 2, "Pets")])
+    '[[40, 2, "Pets"]]'
+    """
+    return json.dumps([astuple(each) for each in breaks], ensure_ascii=False)
 
 
 def encode_json(value: Metadata | tuple[str, ...]) -> str:

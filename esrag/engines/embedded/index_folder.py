@@ -33,7 +33,7 @@ from esrag.records import Fingerprint
 
 DATABASE = "index.sqlite3"
 APPLICATION_ID = 1702064743
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 _ROOM_HINT = "make room on the disk and run the same command again; what was stored stays"
 _WRITABLE_HINT = "make it writable, or set engine.url to another folder"
 _AGAIN_HINT = "try again in a moment"

@@ -159,11 +159,12 @@ class EmbeddedWriter:
                 *conversion.chunk_row(chunk),
                 *links[index],
                 chunk.context,
+                conversion.encode_breaks(chunk.breaks),
             )
             for index, chunk in enumerate(prepared.chunks)
         )
 
-        marks = ", ".join("?" * 16)
+        marks = ", ".join("?" * 17)
         self._connection.executemany(f"INSERT INTO chunks VALUES ({marks})", rows)  # noqa: S608 -- question marks
         self._insert_texts(prepared, first)
 

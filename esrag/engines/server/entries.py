@@ -4,6 +4,7 @@ The `_id` of an entry is the UUIDv5 of its kind and name, so that writing it aga
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -12,7 +13,7 @@ from esrag.engines import Prepared, Vectors
 from esrag.engines.preconditions import text_hash
 from esrag.engines.server.connection import Product
 from esrag.engines.server.filter_dsl import MAX_VALUE, facts
-from esrag.records import Chunk, Metadata, StoredDocument
+from esrag.records import Break, Chunk, Metadata, StoredDocument
 from esrag.text.terms import terms
 
 Entry = dict[str, Any]
@@ -27,7 +28,7 @@ _DOCUMENT_FIELDS = (
     "doc_id", "source", "source_sha256", "revision", "kind", "title", "characters", "page_count",
     "chunk_count", "source_documents", "rules",
 )  # fmt: skip
-CHUNK_SOURCE = [*_CHUNK_FIELDS, "keywords", "metadata", "long_metadata"]
+CHUNK_SOURCE = [*_CHUNK_FIELDS, "breaks", "keywords", "metadata", "long_metadata"]
 _SKETCH_TERMS = 8
 # Separate fields for dashboards.
 _SHOWN_METADATA = ("folder", "project_name", "collection", "year", "acl")
@@ -49,6 +50,7 @@ def chunk_entry(prepared: Prepared, index: int) -> Entry:
     entry: Entry = {name: getattr(chunk, name) for name in _CHUNK_FIELDS} | {
         "entry": "chunk",
         "keywords": list(chunk.keywords),
+        "breaks": [asdict(each) for each in chunk.breaks],
         **_metadata_fields(chunk.metadata),
         "kind": document.kind,
         "revision": document.revision,
@@ -102,7 +104,12 @@ def hash_near_duplicates(text: str) -> str | None:
 def chunk_of(source: Mapping[str, Any]) -> Chunk:
     """Return the chunk of an entry."""
     fields = {name: source[name] for name in _CHUNK_FIELDS}
-    return Chunk(**fields, keywords=tuple(source["keywords"]), metadata=_metadata_of(source))
+    return Chunk(
+        **fields,
+        keywords=tuple(source["keywords"]),
+        metadata=_metadata_of(source),
+        breaks=tuple(Break(**each) for each in source["breaks"]),
+    )
 
 
 def document_of(source: Mapping[str, Any]) -> StoredDocument:

@@ -12,7 +12,7 @@ from esrag.engines.server.connection import Product
 from esrag.errors import IndexMismatch, SettingsError
 from esrag.records import Fingerprint
 
-SCHEMA = 3  # raised when entries change, so that an older index is rebuilt
+SCHEMA = 4  # raised when entries change, so that an older index is rebuilt
 _MIN_PRIORITY = 200  # both servers' own templates have 100 to 150
 _SPACES: Mapping[Similarity, str] = {
     "cosine": "cosinesimil",
