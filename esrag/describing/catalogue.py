@@ -15,7 +15,7 @@ from esrag.describing.naming import (
     read_head,
 )
 from esrag.engines import SearchResult
-from esrag.evidence.statements import strip_markers
+from esrag.evidence.lines import strip_markers
 from esrag.filters import Filter, format_value
 from esrag.records import Answer, Chunk, Evidence, Hit, StoredDocument
 from esrag.retrieval import retrieve

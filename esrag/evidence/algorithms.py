@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from esrag.evidence.lines import strip_markers
 from esrag.evidence.numbered_steps import Spans, block, steps
-from esrag.evidence.statements import strip_markers
 from esrag.records import Chunk, Evidence, Hit
 from esrag.text import sentence_spans
 from esrag.text.terms import compounds, terms

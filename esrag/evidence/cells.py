@@ -11,9 +11,9 @@ from esrag.evidence import Statement, find_best
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.counts import lacks_asked_number
 from esrag.evidence.labels import DATES, find_labels
+from esrag.evidence.lines import lines, to_line
 from esrag.evidence.named_rows import find_unnamed, is_asked_for
 from esrag.evidence.ranges import split_rows
-from esrag.evidence.statements import lines, to_line
 from esrag.evidence.tables import NONE, Row, is_figure
 from esrag.records import Evidence
 from esrag.text.dates import list_dates, list_only_dates, without_dates

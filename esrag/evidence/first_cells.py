@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from esrag.evidence.cells import NO_CELLS, Cells
-from esrag.evidence.statements import iter_first_cells, lines
+from esrag.evidence.lines import iter_first_cells, lines
 from esrag.records import Chunk, Evidence, Hit
 from esrag.text.lists import MAX_CHARACTERS
 from esrag.text.questions import read_question

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from esrag.evidence.first_cells import Around
-from esrag.evidence.statements import lines
+from esrag.evidence.lines import lines
 from esrag.records import Chunk, Hit
 from esrag.text.questions import read_question
 from esrag.text.terms import terms

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from esrag.evidence.statements import lines, to_line
+from esrag.evidence.lines import lines, to_line
 from esrag.records import Chunk
 
 MAX_READ = 60  # chunks of a document; a summary is at its beginning, its main sections follow

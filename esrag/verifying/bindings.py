@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, combinations
 
-from esrag.evidence.statements import Line
+from esrag.evidence.lines import Line
 from esrag.text.figures import numbers
 from esrag.text.terms import compounds, terms
 from esrag.verifying.clauses import clauses, with_clauses

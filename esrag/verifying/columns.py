@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from esrag.evidence.statements import Line
+from esrag.evidence.lines import Line
 from esrag.evidence.tables import Row
 from esrag.text.figures import numbers
 from esrag.text.terms import terms

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from esrag.evidence.statements import Line
+from esrag.evidence.lines import Line
 from esrag.evidence.tables import Row
 from esrag.text.figures import (
     CURRENCIES,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from unicodedata import normalize
 
 from esrag.evidence.cells import is_cell_of
-from esrag.evidence.statements import lines, strip_markers, to_line
+from esrag.evidence.lines import lines, strip_markers, to_line
 from esrag.records import Chunk
 from esrag.text.terms import terms
 from esrag.verifying.support import QUOTATION, Unsupported

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from itertools import chain, combinations
 
-from esrag.evidence.statements import Line
+from esrag.evidence.lines import Line
 from esrag.text.edits import is_near
 from esrag.text.figures import is_unit
 from esrag.text.terms import STOP_WORDS, find_technical_words

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from esrag.evidence.statements import Line
+from esrag.evidence.lines import Line
 from esrag.text.figures import numbers
 from esrag.text.terms import find_technical_words, terms
 from esrag.verifying.clauses import clauses

@@ -9,8 +9,7 @@ from functools import lru_cache
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.features import Scores
 from esrag.evidence.fits import put_headings
-from esrag.evidence.numbered_steps import split_steps
-from esrag.evidence.statements import (
+from esrag.evidence.lines import (
     Line,
     iter_list_forms,
     iter_statements,
@@ -18,6 +17,7 @@ from esrag.evidence.statements import (
     strip_markers,
     to_line,
 )
+from esrag.evidence.numbered_steps import split_steps
 from esrag.evidence.tables import Row, drop_lead
 from esrag.records import Chunk
 from esrag.text import sentence_spans

@@ -2,7 +2,8 @@
 
 import pytest
 
-from esrag.evidence.statements import lines, statements, to_line
+from esrag.evidence.lines import lines, to_line
+from esrag.evidence.statements import statements
 from esrag.records import Chunk, Evidence
 from esrag.verifying.support import support
 

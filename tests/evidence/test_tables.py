@@ -2,7 +2,7 @@
 
 import pytest
 
-from esrag.evidence.statements import lines
+from esrag.evidence.lines import lines
 
 LABELLED = "Sizes of keys\n\n | 2021 | 2020\nA | 5 | 4\nB | 3"
 GROUPED = (

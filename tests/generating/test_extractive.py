@@ -9,7 +9,8 @@ from esrag.citations import REFUSAL
 from esrag.evidence import SURE, Statement
 from esrag.evidence.cells import answer_cells
 from esrag.evidence.imprint import answer_author
-from esrag.evidence.statements import iter_statements, statements
+from esrag.evidence.lines import iter_statements
+from esrag.evidence.statements import statements
 from esrag.generating import GenerationTask, GeneratorOptions
 from esrag.generating.comparing import compare
 from esrag.generating.extractive import ExtractiveGenerator

@@ -2,7 +2,7 @@
 
 import pytest
 
-from esrag.evidence.statements import lines
+from esrag.evidence.lines import lines
 from esrag.loading.aligned import find_aligned
 
 TANKS = """What each tank of the ship holds is

@@ -6,7 +6,7 @@ import openpyxl
 import pytest
 from fpdf import FPDF
 
-from esrag.evidence.statements import lines
+from esrag.evidence.lines import lines
 from esrag.loading.grids import tidy_grid
 
 REPORT = """<html><body><h1>Annual report</h1>

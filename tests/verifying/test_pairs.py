@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from esrag.evidence.statements import lines
+from esrag.evidence.lines import lines
 from esrag.verifying.contrasts import find_contrast
 from esrag.verifying.drafts import to_evidence
 from esrag.verifying.roles import find_other_role
