@@ -15,7 +15,7 @@ from esrag.evidence.preferences import prefer
 from esrag.evidence.quantities import drop_other_quantities
 from esrag.evidence.ranges import split_rows
 from esrag.records import Chunk, Evidence
-from esrag.text import drop_number
+from esrag.text import drop_number, is_clause
 from esrag.text.figures import to_figures
 from esrag.text.lists import Item, ItemList, read_heading, read_next_items
 from esrag.text.questions import read_question
@@ -232,8 +232,11 @@ def _drop_sources(
 
 
 def _read_headings(section: str) -> tuple[str, ...]:
-    """Return the headings of a section's path without their numbers, the longest first."""
-    names = (drop_number(name) for name in section.split(" > "))
+    """Return the headings of a section's path without their numbers, the longest first.
+
+    Left out are those that say something themselves.
+    """
+    names = (drop_number(name) for name in section.split(" > ") if not is_clause(name))
     return tuple(sorted(filter(None, names), key=len, reverse=True))
 
 

@@ -11,7 +11,7 @@ from esrag.loading.forms import read_form
 from esrag.loading.grids import list_items, split_tables, tidy_grid
 from esrag.loading.headers import merge_headers
 from esrag.records import Document, Page, Scalar, Section, Source, Span
-from esrag.text import normalise
+from esrag.text import get_number, is_clause, normalise
 from esrag.text.captions import is_title, read_caption
 
 Line = tuple[int, str]  # where it starts, and its text
@@ -136,15 +136,20 @@ class Layout:
 def sections(headings: Sequence[tuple[int, int, str]], end: int) -> tuple[Section, ...]:
     """Return the sections of headings (start, level, title), for a text that ends at `end`.
 
+    A numbered clause that is styled as a heading is named by its number.
+
     >>> sections([(0, 1, "A"), (5, 2, "B"), (9, 1, "C")], 12)[1]
     Section(path=('A', 'B'), start=5, end=9)
+    >>> sections([(0, 1, "2.1 The rent is due on the first of the month.")], 46)[0].path
+    ('2.1',)
     """
     made: list[Section] = []
     above: list[tuple[int, str]] = []
     ends = [start for start, _, _ in headings[1:]] + [end]
 
     for (start, level, title), stop in zip(headings, ends, strict=False):
-        above = [(outer, name) for outer, name in above if outer < level] + [(level, title)]
+        own = (is_clause(title) and get_number(title)) or title
+        above = [(outer, name) for outer, name in above if outer < level] + [(level, own)]
         made.append(Section(tuple(name for _, name in above), start, stop))
 
     return tuple(made)

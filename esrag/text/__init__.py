@@ -74,6 +74,7 @@ ITEM = re.compile(rf"(?:[-+{MARKS}]|\(?(?:\d{{1,3}}|[a-z]|[ivx]{{1,5}})\)|\d{{1,
 ASKED = re.compile(r"Q(?:uestion)?(?: ?\d{1,3})?[:.]\s+")  # before a question with its answer
 _NUMBERED = re.compile(rf"\d{{1,3}}\.\s|(?:\d{{1,3}}\.){{1,5}}\d{{1,3}}\.?\s|{_CAPTION}\s")
 _NUMBERED_HEADING = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,5}\.?\s[^\n]{1,90}(?<![.,;:?!])")
+MIN_CLAUSE_WORDS = 8  # fewer are a title that ends with a full stop
 _SECTION_NUMBER = re.compile(
     r"(?:\d{1,3}(?:\.\d{1,3}){0,5}\.?|[A-Z](?:\.\d{1,3}){1,5}\.?|[A-Z]\.)\s"
 )
@@ -218,6 +219,25 @@ def drop_number(heading: str) -> str:
     """
     number = _SECTION_NUMBER.match(heading)
     return heading[number.end() :].strip() if number else heading.strip()
+
+
+def is_clause(heading: str) -> bool:
+    """Return whether a heading is a whole sentence, as the numbered clauses of a contract may be.
+
+    >>> is_clause("4.2 The tenant may keep one cat if it is small."), is_clause("4.2 Pets.")
+    (True, False)
+    """
+    return heading.endswith(".") and len(heading.split()) >= MIN_CLAUSE_WORDS
+
+
+def get_number(heading: str) -> str:
+    """Return the number of a heading's section, or "".
+
+    >>> get_number("3.1 Keys"), get_number("A.2. Tables"), get_number("A key")
+    ('3.1', 'A.2', '')
+    """
+    number = _SECTION_NUMBER.match(heading)
+    return number[0].strip(" .") if number else ""
 
 
 def pieces(text: str, start: int, end: int, characters: int) -> Iterator[tuple[int, int]]:

@@ -149,3 +149,15 @@ def test_a_statement_is_read_below_its_own_heading():
     assert [one.section for one in found] == ["Lease > Rent", "Lease > Pets", "Lease > Pets"]
     assert "Pets: It must be small." in reader.given
     assert "Rent: It is 900 euros a month." in reader.given
+
+
+def test_a_heading_that_says_something_is_a_statement():
+    """A clause of a contract, styled as a heading; a mere title is none."""
+    clause = "Flights within the country are not permitted, except to Skye."
+    text = f"Means of transport\n\n{clause}"
+    (given,) = evidence([text])
+    breaks = (Break(text.index(clause), 1, f"Means of transport > {clause}"),)
+    chunk = replace(given.chunk, section="Means of transport", breaks=breaks)
+
+    found = statements("Are flights permitted?", [replace(given, chunk=chunk)])
+    assert [one.text for one in found] == [clause]
