@@ -50,7 +50,7 @@ ON_DEMAND = {
     "hits",
     "kibana_url",
 }  # of an answer, with --show-… and --explain
-MAY_BE_EMPTY = {"corrections", "nearest", "citations", "summaries", "parts"}  # of an answer
+MAY_BE_EMPTY = {"breaks", "citations", "corrections", "nearest", "parts", "summaries"}
 CHAT = {"typed"}  # of an answer of `esrag chat`
 
 
