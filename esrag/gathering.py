@@ -104,7 +104,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         lacks_unit=lacks_asked_unit(question, stated),
         lacks_number=lacks_asked_number(question, best)
         and not find_default(question, best, stated),
-        lacks_year=_lacks_year(question, best, evidence),
+        lacks_year=_lacks_year(question, best),
         lacks_name=_lacks_name(question, evidence, context.engine),
         cell=cells.way,
         reading=best.reading if best else None,
@@ -202,19 +202,18 @@ def _fold(text: str) -> str:
     return "".join(one for one in plain if not unicodedata.combining(one)).casefold()
 
 
-def _lacks_year(question: str, best: Statement | None, evidence: Sequence[Evidence]) -> bool:
+def _lacks_year(question: str, best: Statement | None) -> bool:
     """Return whether the best statement has other years or dates than the question.
 
     Years may also be in its headings.
 
     >>> said = Statement("c1", 0, "It was 5 in 2021."), Statement("c1", 0, "It was 5.")
-    >>> [_lacks_year("What was it in 2020?", each, []) for each in said]
+    >>> [_lacks_year("What was it in 2020?", each) for each in said]
     [True, False]
     """
     if best is None:
         return False
-    sections = [item.chunk.section for item in evidence if item.key == best.key]
-    told = " ".join((best.text, best.under, *sections))
+    told = f"{best.section} {best.under} {best.text}"
     return gives_other_years(find_years(question), told) or gives_other_dates(question, best.text)
 
 

@@ -29,21 +29,32 @@ def find_nearest_places(found: Gathered, reason: str, engine: Engine) -> tuple[P
     if reason not in _REASONS or confidence(signals) < MIN_CONFIDENCE:
         return ()
 
-    sections: dict[tuple[str, str], Chunk] = {}
+    best = _find_sections(found)
+    places: dict[tuple[str, str], Chunk] = {}
     for hit in found.retrieved.hits:
-        sections.setdefault((hit.chunk.doc_id, hit.chunk.section), hit.chunk)
-    chunks = [*islice(sections.values(), MAX_PLACES)]
-    stored = engine.documents(sorted({chunk.doc_id for chunk in chunks}))
+        section = best.get(hit.chunk.chunk_id, hit.chunk.section)
+        places.setdefault((hit.chunk.doc_id, section), hit.chunk)
+    shown = [*islice(places.items(), MAX_PLACES)]
+    stored = engine.documents(sorted({doc_id for (doc_id, _), _ in shown}))
     sources = {document.doc_id: document.source for document in stored}
     return tuple(
         Place(
-            doc_id=chunk.doc_id,
+            doc_id=doc_id,
             chunk_id=chunk.chunk_id,
             title=chunk.title,
-            section=chunk.section,
+            section=section,
             start_page=chunk.start_page,
             end_page=chunk.end_page,
-            source=sources.get(chunk.doc_id, ""),
+            source=sources.get(doc_id, ""),
         )
-        for chunk in chunks
+        for (doc_id, section), chunk in shown
     )
+
+
+def _find_sections(found: Gathered) -> dict[str, str]:
+    """Return the section of the best statement of each chunk."""
+    ranked = sorted(found.statements, key=lambda each: (each.fit, -each.order))
+    sections = {each.key: each.section for each in ranked}
+    return {
+        item.chunk.chunk_id: sections[item.key] for item in found.evidence if item.key in sections
+    }

@@ -64,6 +64,9 @@ def test_a_refusal_names_places_worth_a_look(kitchen):
     looks = [line for line in ran.err.splitlines() if line.startswith("worth a look: ")]
     assert looks[0] == "worth a look: Kettle > Size, page 1: docs/kitchen/kettle.md"
     assert len(looks) == len(set(looks)) <= 3
+    later = "In how many minutes does the kettle boil in winter?"  # below a later heading
+    said = kitchen("ask", later, ESRAG_ANSWER__REFUSAL="1").err
+    assert "worth a look: Kettle > Use, page 1: docs/kitchen/kettle.md\n" in said
 
     answer = kitchen("ask", question, "--json", ESRAG_ANSWER__REFUSAL="1").json
     assert [place["title"] for place in answer["nearest"]][:1] == ["Kettle"]
