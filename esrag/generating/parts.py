@@ -45,9 +45,18 @@ _BOTH = re.compile(
 _EACH = re.compile(
     rf"(?P<ask>(?:\w+ )?{_WH}\b.+? )"
     r"(?P<one>(?P<by>for|of|in|at|on|under) (?:[\w.-]+ ){0,3}[\w.-]+),? and "
+    rf"(?:{_WH} (?:many |much )?)?"
     r"(?P<two>(?P=by) (?:[\w.-]+ ){0,3}[\w.-]+)",
     re.IGNORECASE,
 )
+# "How many cars does Davy carry, and how many does Lucy?"
+_NAMED = r"(?:(?:an?|the) [\w-]{1,40}|(?:[Tt]he )?[A-Z\d][\w.-]{0,40}(?: [A-Z\d][\w.-]{0,40}){0,4})"
+_ASKED = (
+    rf"(?P<ask>(?i:{_WH})(?: many| much)?)(?P<thing>(?: [\w-]{{1,40}}){{0,3}}?) "
+    rf"(?P<does>do|does|did|can|may|must|should|will|would) (?P<name>{_NAMED})"
+)
+_IN_FULL = re.compile(rf"{_ASKED} (?P<act>[a-z].{{1,200}})\?")
+_ELLIPTIC = re.compile(rf"{_ASKED}\?")
 _PREPOSITION = re.compile(r"\b(?:of|for|in|at|on|under|between|from|with|by|to)\b", re.IGNORECASE)
 _ARE = re.compile(r" (?:are|were) ", re.IGNORECASE)
 _IS = {" are ": " is ", " were ": " was "}
@@ -62,11 +71,15 @@ def split_question(question: str, most: int) -> tuple[str, ...]:
     ('What is the fee of a loan?', 'What is the term of a loan?')
     >>> split_question("What is the fare for adults and for children?", 3)
     ('What is the fare for adults?', 'What is the fare for children?')
+    >>> split_question("How many cars does Davy carry, and how many does Lucy?", 3)
+    ('How many cars does Davy carry?', 'How many cars does Lucy carry?')
     >>> split_question("Who decides when and how a chunk is cited?", 3)
     ('Who decides when and how a chunk is cited?',)
     """
     line = " ".join(question.split())
-    parts = [part for clause in _iter_clauses(line) for part in _share(clause)]
+    parts: list[str] = []
+    for clause in _iter_clauses(line):
+        parts += _share(_fill(clause, parts[-1]) if parts else clause)
     is_split = 1 < len(parts) <= most and not any(_TOGETHER.search(part) for part in parts[1:])
     return tuple(parts) if is_split else (question,)
 
@@ -81,6 +94,21 @@ def _iter_clauses(question: str) -> Iterator[str]:
             yield _close(clause)
             start = joint.end()
     yield _close(question[start:]) if start else question
+
+
+def _fill(clause: str, before: str) -> str:
+    """Return a question with what it leaves out because the one before it says so.
+
+    >>> _fill("What does a senior?", "What does a child pay on Sundays?")
+    'What does a senior pay on Sundays?'
+    >>> _fill("When will it open?", "What does a child pay?")
+    'When will it open?'
+    """
+    left, whole = _ELLIPTIC.fullmatch(clause), _IN_FULL.fullmatch(before)
+    if not (left and whole and left["ask"].lower() == whole["ask"].lower()):
+        return clause
+    thing = left["thing"] or whole["thing"]
+    return f"{left['ask']}{thing} {left['does']} {left['name']} {whole['act']}?"
 
 
 def _is_question(clause: str) -> bool:

@@ -44,6 +44,25 @@ from esrag.generating.parts import split_question
             "Who wrote the plan, when was it adopted, and where is it kept?",
             ["Who wrote the plan?", "When was it adopted?", "Where is it kept?"],
         ),
+        (
+            "How many cars does the Brannish Maid carry and how many does Hull 214?",
+            [
+                "How many cars does the Brannish Maid carry?",
+                "How many cars does Hull 214 carry?",
+            ],
+        ),
+        (
+            "When did Davy open, and when did Lucy, and when will the new one?",
+            ["When did Davy open?", "When did Lucy open?", "When will the new one?"],
+        ),
+        (
+            "How many people live in Oslo and how many in Bergen?",
+            ["How many people live in Oslo?", "How many people live in Bergen?"],
+        ),
+        (
+            "What does a child pay and what does a senior get?",
+            ["What does a child pay?", "What does a senior get?"],
+        ),
     ],
 )
 def test_each_part_is_a_question(question, parts):
