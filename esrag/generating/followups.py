@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from esrag.generating.parts import fill_in
 from esrag.text.questions import read_question
 from esrag.text.terms import STOP_WORDS, find_technical_words, terms
 
@@ -61,6 +62,18 @@ _OWNED = re.compile(r"\b(?:its|their|his|her)\b(?=\s+\w)", re.IGNORECASE)
 _JOINTS = frozenset({"of", "v", "v.", "vs", "vs.", "van", "von", "de", "der"})
 _DIGITS = re.compile(r"\d+")
 _NUMBERED = re.compile(r"(?<=[A-Za-z][- ])\d+|(?<![\w.,-])(?:19|20)\d\d(?![\w,]|\.\d)")
+# "a spirit level", up to a preposition or the end
+_NO_NOUN = (
+    r"(?!(?:an?|and|are|at|be|by|for|from|if|in|is|my|of|on|or|our|that|the|to|was|were|which|who"
+    r"|with|your)\b)"
+)
+_THING = re.compile(
+    rf"\b(?:an?|the|my|our|your) "
+    rf"(?P<words>{_NO_NOUN}[\w’'-]{{1,40}}(?: {_NO_NOUN}[\w’'-]{{1,40}}){{0,4}})",
+    re.IGNORECASE,
+)
+_DOES = re.compile(r"\b(?:do|does|did|can|may|must|should|will|would) \Z", re.IGNORECASE)
+_STATE = re.compile(r"open|closed|free|due|valid|available|allowed|included|located|\w+ed")
 _WORD = re.compile(r"(?<![.+#'’-])(?:[.+#'’-]*+\w)++")
 _EDGES = ' \t\n,;:!?"“”()[]…'
 MAX_NAMES = 3
@@ -89,10 +102,19 @@ def make_standalone(question: str, earlier: Sequence[Turn]) -> str:
     ('How large is the key of ML-KEM-512?', 'When was ML-KEM-768 published?')
     >>> make_standalone("How long is a day on Mars?", before)
     'How long is a day on Mars?'
+    >>> before = [Turn("How much does a spirit level cost?")]
+    >>> make_standalone("And how much does a saw?", before), make_standalone("and a saw", before)
+    ('How much does a saw cost?', 'How much does a saw cost?')
     """
-    if not earlier or not _leans(question):
+    if not earlier:
         return question
     before = earlier[-1]
+    opened = _OPENS.sub("", question).strip(_EDGES)
+    whole = f"{opened[:1].upper()}{opened[1:]}?"
+    if (filled := fill_in(whole, before.question)) != whole:
+        return filled
+    if not _leans(question):
+        return question
     names = _find_subject(question, before)
     return (
         _complete(question, before.question, names)
@@ -181,6 +203,7 @@ def _complete(question: str, before: str, names: Sequence[str]) -> str:
         _exchange_number(phrase, before)
         or _exchange_name(phrase, before, find_names(before) if phrase != rest else names)
         or _exchange_attribute(rest, before, names)
+        or _exchange_thing(rest, before)
     )
 
 
@@ -219,6 +242,23 @@ def _exchange_attribute(rest: str, before: str, names: Sequence[str]) -> str:
             start, end = matches[-1]
             return f"{head[:start]}{attribute[1]}{head[end:]}{name}{tail}"
     return ""
+
+
+def _exchange_thing(rest: str, before: str) -> str:
+    """Return the question before with "the X" instead of its last "the Y" or "a Y".
+
+    >>> _exchange_thing("the pool", "When does the sauna open on Sundays?")
+    'When does the pool open on Sundays?'
+    >>> _exchange_thing("the pool", "When is the sauna open?")
+    'When is the pool open?'
+    """
+    things = [*_THING.finditer(before)]
+    if not things or not _THING.fullmatch(rest):
+        return ""
+    head, tail = before[: things[-1].start()], before[things[-1].end() :]
+    words = things[-1]["words"].split()
+    is_said = len(words) > 1 and (_DOES.search(head) or _STATE.fullmatch(words[-1]))
+    return f"{head}{rest}{f' {words[-1]}' if is_said else ''}{tail}"
 
 
 def _iter_attributes(head: str) -> Iterator[tuple[int, int]]:

@@ -50,13 +50,17 @@ _EACH = re.compile(
     re.IGNORECASE,
 )
 # "How many cars does Davy carry, and how many does Lucy?"
-_NAMED = r"(?:(?:an?|the) [\w-]{1,40}|(?:[Tt]he )?[A-Z\d][\w.-]{0,40}(?: [A-Z\d][\w.-]{0,40}){0,4})"
 _ASKED = (
     rf"(?P<ask>(?i:{_WH})(?: many| much)?)(?P<thing>(?: [\w-]{{1,40}}){{0,3}}?) "
-    rf"(?P<does>do|does|did|can|may|must|should|will|would) (?P<name>{_NAMED})"
+    r"(?P<does>do|does|did|can|may|must|should|will|would) "
 )
-_IN_FULL = re.compile(rf"{_ASKED} (?P<act>[a-z].{{1,200}})\?")
-_ELLIPTIC = re.compile(rf"{_ASKED}\?")
+_CAPITALS = r"(?:[Tt]he )?[A-Z\d][\w.-]{0,40}(?: [A-Z\d][\w.-]{0,40}){0,4}"
+_IN_FULL = re.compile(
+    rf"{_ASKED}(?:{_CAPITALS}|(?:an?|the)(?: [\w-]{{1,40}}){{1,4}}?) (?P<act>[a-z][\w-]{{0,40}}"
+    r"(?: (?:after|an?|and|as|at|before|by|during|each|every|for|from|if|in|it|my|of|on|or|per|that"
+    r"|the|to|when|with)\b.{0,200})?)\?"
+)
+_ELLIPTIC = re.compile(rf"{_ASKED}(?P<name>{_CAPITALS}|(?:an?|the) [\w-]{{1,40}})\?")
 _PREPOSITION = re.compile(r"\b(?:of|for|in|at|on|under|between|from|with|by|to)\b", re.IGNORECASE)
 _ARE = re.compile(r" (?:are|were) ", re.IGNORECASE)
 _IS = {" are ": " is ", " were ": " was "}
@@ -79,7 +83,7 @@ def split_question(question: str, most: int) -> tuple[str, ...]:
     line = " ".join(question.split())
     parts: list[str] = []
     for clause in _iter_clauses(line):
-        parts += _share(_fill(clause, parts[-1]) if parts else clause)
+        parts += _share(fill_in(clause, parts[-1]) if parts else clause)
     is_split = 1 < len(parts) <= most and not any(_TOGETHER.search(part) for part in parts[1:])
     return tuple(parts) if is_split else (question,)
 
@@ -96,12 +100,12 @@ def _iter_clauses(question: str) -> Iterator[str]:
     yield _close(question[start:]) if start else question
 
 
-def _fill(clause: str, before: str) -> str:
+def fill_in(clause: str, before: str) -> str:
     """Return a question with what it leaves out because the one before it says so.
 
-    >>> _fill("What does a senior?", "What does a child pay on Sundays?")
+    >>> fill_in("What does a senior?", "What does a child pay on Sundays?")
     'What does a senior pay on Sundays?'
-    >>> _fill("When will it open?", "What does a child pay?")
+    >>> fill_in("When will it open?", "What does a child pay?")
     'When will it open?'
     """
     left, whole = _ELLIPTIC.fullmatch(clause), _IN_FULL.fullmatch(before)

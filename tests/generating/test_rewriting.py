@@ -50,6 +50,27 @@ def test_without_names_the_words_are_the_subject():
     assert make_standalone("Why?", [Turn("What is it?")]) == "Why?"
 
 
+@pytest.mark.parametrize(
+    ("before", "question", "asked"),
+    [
+        ("How much does a hammer cost?", "and a saw?", "How much does a saw cost?"),
+        ("How much does a hammer cost?", "How much does a saw?", "How much does a saw cost?"),
+        (
+            "When is the library open on Saturdays?",
+            "What about the swimming pool?",
+            "When is the swimming pool open on Saturdays?",
+        ),
+        ("Can I bring my dog?", "And my cat?", "Can I bring my cat?"),
+        ("May a tenant keep a cat?", "and a small dog", "May a tenant keep a small dog?"),
+        ("What is the price of the hammer?", "And the saw?", "What is the price of the saw?"),
+        ("Who votes for Davy?", "And the guests?", "And the guests? (Davy)"),
+    ],
+)
+def test_a_thing_without_a_name_is_exchanged_too(before, question, asked):
+    """With the last one of the question before, which keeps its verb."""
+    assert make_standalone(question, [Turn(before)]) == asked
+
+
 SIZE = Turn("How large is the encapsulation key of ML-KEM-768?", "ML-KEM-768: 1184 bytes")
 AUTHOR = Turn("Who wrote PEP 8?", "It was written by Guido van Rossum and Barry Warsaw.")
 CHOICE = Turn(
