@@ -5,7 +5,7 @@ What it leans on is in the question before, in its answer, or in the titles of t
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from esrag.generating.parts import fill_in
 from esrag.text.questions import read_question
@@ -17,32 +17,50 @@ _THAT = r"\b(?:this|that|these|those)\b"
 # The end of the question or a verb, and not a noun.
 _ALONE = (
     r"(?=\s*(?:\?|\Z|(?:is|are|was|were|do|does|did|mean|means|work|works|an?|the|also|always"
-    r"|allowed|different|enough|ever|from|has|have|needed|not|possible|right|still|true|than"
-    r"|uses?)\b))"
+    r"|allowed|different|enough|ever|for|from|has|have|includ\w+|needed|not|possible|right|still"
+    r"|true|than|uses?)\b))"
 )
 _ONE = r"\b(?:(?:(?:an)?other )?ones?|each)\b"
 _ON_MORE = (
     r"\A\s*(?:please |(?:can|could) you )?(?:please )?(?:show|give|tell)(?: me)?"
     r" (?:an?|some|another|any)?\s*(?:more|examples?|details?)\b[\w\s]{0,20}[?.!]*\Z"
 )
-_LEANS = re.compile(f"{_OPENING}|{_PRONOUN}|(?:{_THAT}|{_ONE}){_ALONE}|{_ON_MORE}", re.IGNORECASE)
+_AT_END = r"(?<!is )(?<!are )\b(?:there|before|beforehand|afterwards)\W*\Z"
+_LEANS = re.compile(
+    f"{_OPENING}|{_PRONOUN}|(?:{_THAT}|{_ONE}){_ALONE}|{_ON_MORE}|{_AT_END}", re.IGNORECASE
+)
 LEANING = re.compile(f"{_OPENING}|{_PRONOUN}|{_THAT}", re.IGNORECASE)
 _MIN_TERMS = 1  # "Why?" asks about what was spoken of; but not "What is SHAKE128?"
 
 _OPENS = re.compile(_OPENING, re.IGNORECASE)
-_PREPOSITION = re.compile(
-    r"\A(?:for|of|in|at|with|under|on|to|by|from|during|about)\s", re.IGNORECASE
+_BEFORE_NOUN = r"(?:for|of|in|at|with|under|on|to|by|from|during|about)"
+_PREPOSITION = re.compile(rf"\A{_BEFORE_NOUN}\s", re.IGNORECASE)
+_WITH_NOUN = re.compile(
+    rf"(?P<word>{_BEFORE_NOUN}) (?:the |an? |my )?[\w’'-]{{1,40}}", re.IGNORECASE
 )
+_OTHER = rf"(?!{_BEFORE_NOUN}\b)[\w’'-]{{1,40}}"
+_PHRASE = re.compile(rf"\b(?P<word>{_BEFORE_NOUN}) {_OTHER}(?: {_OTHER}){{0,4}}", re.IGNORECASE)
+_NOUN = re.compile(r"[a-z][\w’'-]{2,40}")
+_LAST_NOUN = re.compile(rf"\b{_BEFORE_NOUN} (?P<noun>[a-z][\w’'-]{{2,40}})\W*\Z")
+# What earlier turns added to a question.
+_ABOUT = re.compile(r"\s\((?P<about>[^()]{1,400})\)\Z")
+_GREETING = re.compile(
+    r"\A\s*(?:(?:hello|hey|hi|ok|okay|please|so|thanks)\b[\s,.!]*)+", re.IGNORECASE
+)
+_NO_TOPIC = frozenset(["many", "much", "one", "ones"])
+MAX_OWN, MAX_TOPIC = 3, 5  # words of the question before, and of what that one was about
 _ATTRIBUTE = re.compile(r"(?:its|their|his|her|the)\s+(\S+(?:\s\S+){0,3})\Z", re.IGNORECASE)
 _VERB = re.compile(
     r"\b(?:is|are|was|were|do|does|did|has|have|had|can|may|must|should|will|would|what|which|who"
     r"|how|when|where|why|many|much)\b",
     re.IGNORECASE,
 )
+# It opens a sentence, and is no name: "Employees travel …", "Replacing a key …".
+_OPENING_NOUN = re.compile(r"(?:\A|(?<=[.!?]\s))[A-Z][a-z]{1,40}(?:ing|[^s\W]s)\b(?=\s[a-z])")
 _PERSON = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
 # "Which set does it recommend?" and "What standard …?" ask for a name, "What is …?" does not.
 _ASKS_NAME = re.compile(
-    r"\s*(?:which|what(?!(?:'s)?\s+(?:is|are|was|were|do|does|did|has|have|can|happens)\b))\s",
+    r"\s*(?:which|what(?!(?:'s)?\s+(?:about|are|can|did|do|does|happens|has|have|if|is|was|were)\b))\s",
     re.IGNORECASE,
 )
 # Not "Is it possible to …?"
@@ -108,19 +126,42 @@ def make_standalone(question: str, earlier: Sequence[Turn]) -> str:
     """
     if not earlier:
         return question
-    before = earlier[-1]
+    before = _drop_titles(earlier, earlier[-1])
     opened = _OPENS.sub("", question).strip(_EDGES)
     whole = f"{opened[:1].upper()}{opened[1:]}?"
     if (filled := fill_in(whole, before.question)) != whole:
         return filled
     if not _leans(question):
         return question
+    if completed := _complete(question, before.question, _find_subject(question, before)):
+        return completed
+    before = _drop_titles(earlier, _find_told(earlier))
     names = _find_subject(question, before)
-    return (
-        _complete(question, before.question, names)
-        or _name_pronoun(question, names)
-        or _append(question, before, names)
-    )
+    return _name_pronoun(question, names) or _append(question, before, names)
+
+
+def _find_told(earlier: Sequence[Turn]) -> Turn:
+    """Return the turn before, or the last one with an answer if that has none and stands alone."""
+    last = earlier[-1]
+    if last.answer or _ABOUT.search(last.question):
+        return last
+    return next((turn for turn in reversed(earlier) if turn.answer), last)
+
+
+def _drop_titles(earlier: Sequence[Turn], before: Turn) -> Turn:
+    """Return a turn whose question has no greeting, and no titles of turns that were added to it.
+
+    >>> pool = Turn("When is it open?", titles=("Riverside pool",))
+    >>> last = Turn("And on Sundays? (open, Riverside pool)")
+    >>> _drop_titles([pool, last], last).question
+    'And on Sundays? (open)'
+    """
+    question = _GREETING.sub("", before.question)
+    asked, told = _split_added(question)
+    for title in dict.fromkeys(title for turn in earlier for title in turn.titles):
+        told = told.replace(title, "")
+    told = told.strip(" (),")
+    return replace(before, question=f"{asked} ({told})" if told else asked)
 
 
 def find_names(text: str) -> list[str]:
@@ -168,7 +209,9 @@ def _find_subject(question: str, before: Turn) -> list[str]:
     what the question before is about, or the answer if that names nothing.
     """
     asked = _find_asked(before.question)
-    added = [name for name in find_names(before.answer) if name not in before.question]
+    opening = set(_OPENING_NOUN.findall(before.answer))
+    known = [name for name in find_names(before.answer) if name not in opening]
+    added = [name for name in known if name not in before.question]
     if _PERSON.search(question):
         people = [name for name in added if " " in name and not _DIGITS.search(name)]
         return people[:1] or asked
@@ -204,6 +247,7 @@ def _complete(question: str, before: str, names: Sequence[str]) -> str:
         or _exchange_name(phrase, before, find_names(before) if phrase != rest else names)
         or _exchange_attribute(rest, before, names)
         or _exchange_thing(rest, before)
+        or _exchange_phrase(rest, before)
     )
 
 
@@ -251,14 +295,51 @@ def _exchange_thing(rest: str, before: str) -> str:
     'When does the pool open on Sundays?'
     >>> _exchange_thing("the pool", "When is the sauna open?")
     'When is the pool open?'
+    >>> _exchange_thing("the soup", "Can I freeze them? (make pancakes)")
+    'Can I freeze the soup?'
     """
     things = [*_THING.finditer(before)]
-    if not things or not _THING.fullmatch(rest):
+    if not _THING.fullmatch(rest):
+        return ""
+    if len([*_REPLACED.finditer(before)]) == 1:
+        return _REPLACED.sub(lambda _: rest, _ABOUT.sub("", before))
+    if not things:
         return ""
     head, tail = before[: things[-1].start()], before[things[-1].end() :]
     words = things[-1]["words"].split()
     is_said = len(words) > 1 and (_DOES.search(head) or _STATE.fullmatch(words[-1]))
     return f"{head}{rest}{f' {words[-1]}' if is_said else ''}{tail}"
+
+
+def _exchange_phrase(rest: str, before: str) -> str:
+    """Return the question before with "for X" instead of its last "for Y", or with it at the end.
+
+    >>> _exchange_phrase("for children", "How much is a swim for adults?")
+    'How much is a swim for children?'
+    >>> _exchange_phrase("on Sundays", "When is the pool open?")
+    'When is the pool open on Sundays?'
+    >>> _exchange_phrase("seniors", "How much is a swim for adults?")
+    'How much is a swim for seniors?'
+    """
+    asked, added = _split_added(before)
+    phrase, last = _WITH_NOUN.fullmatch(rest), _LAST_NOUN.search(asked)
+    if not _VERB.match(asked):
+        return ""
+    if last and _NOUN.fullmatch(rest):
+        return f"{asked[: last.start('noun')]}{rest}?{added}"
+    if not phrase:
+        return ""
+    alike = phrase["word"].lower()
+    found = [each for each in _PHRASE.finditer(asked) if each["word"].lower() == alike]
+    if not found:
+        return f"{asked.rstrip('?. ')} {rest}?{added}"
+    return f"{asked[: found[-1].start()]}{rest}{asked[found[-1].end() :]}{added}"
+
+
+def _split_added(question: str) -> tuple[str, str]:
+    """Return a question, and what earlier turns added to it."""
+    about = _ABOUT.search(question)
+    return (question[: about.start()], about[0]) if about else (question, "")
 
 
 def _iter_attributes(head: str) -> Iterator[tuple[int, int]]:
@@ -301,9 +382,15 @@ def _append(question: str, before: Turn, names: Sequence[str]) -> str:
     return f"{question} ({about})" if about else question
 
 
+def _find_words(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text) if terms(word) and word.lower() not in _NO_TOPIC]
+
+
 def _describe(before: Turn) -> list[str]:
     """Return the words of the question before, and the title of its evidence if that adds any."""
-    words = " ".join(word for word in _WORD.findall(before.question) if terms(word))
+    asked, added = _split_added(before.question)
+    own, topic = _find_words(asked), _find_words(added)
+    words = " ".join([*own[:MAX_OWN], *topic[-MAX_TOPIC:]] if topic else own)
     title = next(iter(before.titles), "")
     is_new = set(terms(title)) - set(terms(words))
     is_short = len(title.split()) <= MAX_TITLE_WORDS

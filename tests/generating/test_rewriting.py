@@ -71,6 +71,82 @@ def test_a_thing_without_a_name_is_exchanged_too(before, question, asked):
     assert make_standalone(question, [Turn(before)]) == asked
 
 
+POOL, LEASE = "Riverside swimming pool", "Lease, Garden Street"
+KEY = "(loose lose front door key, Lease, Garden Street)"
+
+
+@pytest.mark.parametrize(
+    ("title", "chat"),
+    [
+        (
+            POOL,
+            [
+                ("hi, when is the pool open?", "hi, when is the pool open?"),
+                ("and on sundays?", "when is the pool open on sundays?"),
+                ("what about the sauna?", "when is the sauna open on sundays?"),
+                ("how much is it?", f"how much is it? (sauna open sundays, {POOL})"),
+                (
+                    "can i hire a towel there?",
+                    f"can i hire a towel there? (sauna open sundays, {POOL})",
+                ),
+            ],
+        ),
+        (
+            POOL,
+            [
+                ("how much is a swim for adults?", "how much is a swim for adults?"),
+                ("and for children?", "how much is a swim for children?"),
+                ("and pensioners?", "how much is a swim for pensioners?"),
+            ],
+        ),
+        (
+            LEASE,
+            [
+                ("did I lose a front door key?", "did I lose a front door key?"),
+                ("what if i loose one?", f"what if i loose one? (lose front door key, {LEASE})"),
+                ("how much is a new one?", f"how much is a new one? {KEY}"),
+            ],
+        ),
+        (
+            "Aunt Rosa's recipes",
+            [
+                ("how do i make pancakes?", "how do i make pancakes?"),
+                (
+                    "how many people is that for?",
+                    "how many people is that for? (make pancakes, Aunt Rosa's recipes)",
+                ),
+                (
+                    "can i freeze them?",
+                    "can i freeze them? (people make pancakes, Aunt Rosa's recipes)",
+                ),
+                ("and the soup?", "can i freeze the soup?"),
+            ],
+        ),
+    ],
+)
+def test_a_chat_keeps_its_topic_and_not_the_title(title, chat):
+    """What an earlier turn was about stays; what a follow-up replaces goes."""
+    turns = []
+    for typed, asked in chat:
+        assert make_standalone(typed, turns) == asked
+        turns.append(Turn(asked, "It is so.", (title,)))
+
+
+def test_a_refused_question_is_no_topic_unless_something_of_it_is_exchanged():
+    """What has an answer is what the chat is about."""
+    turns = [Turn("Can I hire a room?", "Yes.", ("The library",)), Turn("Can I bring my laptop?")]
+    assert make_standalone("Who do I ask there?", turns) == (
+        "Who do I ask there? (hire room, The library)"
+    )
+    assert make_standalone("And my dog?", turns) == "Can I bring my dog?"
+
+
+def test_a_noun_that_opens_a_sentence_of_the_answer_is_no_name():
+    """Though it is written with a capital there."""
+    before = Turn("Which class is right?", "Employees travel in second class.")
+    assert make_standalone("Who says it?", [before]) == "Who says it? (class right)"
+
+
 SIZE = Turn("How large is the encapsulation key of ML-KEM-768?", "ML-KEM-768: 1184 bytes")
 AUTHOR = Turn("Who wrote PEP 8?", "It was written by Guido van Rossum and Barry Warsaw.")
 CHOICE = Turn(
