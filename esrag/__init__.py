@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from esrag.jobs.reporting import IngestReport
     from esrag.models import Prompt
     from esrag.models.metering import ModelCall, Usage
-    from esrag.records import Answer, Chunk, Citation, Evidence, Hit, StoredDocument
+    from esrag.records import Answer, Break, Chunk, Citation, Evidence, Hit, StoredDocument
     from esrag.results import AskResult, Hits, Part, Place, Step
     from esrag.retrieving.spelling import Correction
     from esrag.routing import Decision, Route
@@ -74,7 +74,7 @@ _HOMES = {
     "esrag.jobs.reporting": ("IngestReport",),
     "esrag.models": ("Prompt",),
     "esrag.models.metering": ("ModelCall", "Usage"),
-    "esrag.records": ("Answer", "Chunk", "Citation", "Evidence", "Hit", "StoredDocument"),
+    "esrag.records": ("Answer", "Break", "Chunk", "Citation", "Evidence", "Hit", "StoredDocument"),
     "esrag.results": ("AskResult", "Hits", "Part", "Place", "Step"),
     "esrag.retrieving.spelling": ("Correction",),
     "esrag.routing": ("Decision", "Route"),
@@ -86,6 +86,7 @@ __all__ = [
     "Answer",
     "AnswerStream",
     "AskResult",
+    "Break",
     "Chunk",
     "Citation",
     "ContextTooLarge",

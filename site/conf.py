@@ -23,7 +23,7 @@ autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 100
 # Types of annotations that are not on the site; nothing is fetched to look them up.
 nitpick_ignore_regex = [
-    ("py:class", r"(collections\.abc|os)\..*|tuple\[str"),
+    ("py:class", r"(collections\.abc|os)\..*|tuple\[(str|~esrag\.records\.Break)"),
     (
         "py:class",
         r"esrag\.(context|engines|evidence|filters|ingesting|models|settings)\..*|esrag\.results\.Step",
