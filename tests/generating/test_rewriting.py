@@ -4,7 +4,8 @@ import pytest
 
 from esrag.citations import REFUSAL
 from esrag.errors import GeneratorError
-from esrag.generating.followups import Turn, find_names, make_standalone
+from esrag.generating.followups import Turn, make_standalone
+from esrag.generating.names import find_names
 from esrag.generating.prompts import Prompts
 from esrag.generating.rewriting import rewrite
 from esrag.models import Completion
