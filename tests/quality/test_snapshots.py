@@ -88,7 +88,7 @@ ANSWERS = {
         "NIST.FIPS.197",
         18,
     ),
-    "Which key lengths does AES support?": ("128, 192, or 256 bits", "NIST.FIPS.197", 30),
+    "Which key lengths does AES support?": ("128, 192, or 256 bits", "NIST.FIPS.197", 29),
     "What are the four transformations of the round function of AES?": (
         "S-box",
         "NIST.FIPS.197",
