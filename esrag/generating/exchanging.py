@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from esrag.generating.names import EDGES, find_names
+from esrag.generating.parts import DOES
 from esrag.text.terms import STOP_WORDS, find_technical_words, terms
 
 OPENING = r"\A\s*(?:(?:and|but|or|so|also|then|what about|how about)\b[\s,]*)+"
 OPENS = re.compile(OPENING, re.IGNORECASE)
-ADDED = re.compile(r"\s\((?P<about>[^()]{1,400})\)\Z")  # to a question, by earlier turns
 # Not "Is it possible to …?"
 REPLACED = re.compile(
     r"\b(?:(?-i:[Ii]t)|they|them|he|him|she)\b(?!['’])"
@@ -19,6 +19,7 @@ REPLACED = re.compile(
     re.IGNORECASE,
 )
 
+_ADDED = re.compile(r"\s\([^()]{1,400}\)\Z")  # to a question, by earlier turns
 _BEFORE_NOUN = r"(?:for|of|in|at|with|under|on|to|by|from|during|about)"
 _PREPOSITION = re.compile(rf"\A{_BEFORE_NOUN}\s", re.IGNORECASE)
 _WITH_NOUN = re.compile(
@@ -46,7 +47,7 @@ _THING = re.compile(
     rf"(?P<words>{_NO_NOUN}[\w’'-]{{1,40}}(?: {_NO_NOUN}[\w’'-]{{1,40}}){{0,4}})",
     re.IGNORECASE,
 )
-_DOES = re.compile(r"\b(?:do|does|did|can|may|must|should|will|would) \Z", re.IGNORECASE)
+_DOES = re.compile(rf"\b{DOES} \Z", re.IGNORECASE)
 _STATE = re.compile(r"open|closed|free|due|valid|available|allowed|included|located|\w+ed")
 
 
@@ -135,7 +136,7 @@ def _exchange_thing(rest: str, before: str) -> str:
     if not _THING.fullmatch(rest):
         return ""
     if len([*REPLACED.finditer(before)]) == 1:
-        return REPLACED.sub(lambda _: rest, ADDED.sub("", before))
+        return REPLACED.sub(lambda _: rest, split_added(before)[0])
     if not things:
         return ""
     head, tail = before[: things[-1].start()], before[things[-1].end() :]
@@ -171,5 +172,5 @@ def _exchange_phrase(rest: str, before: str) -> str:
 
 def split_added(question: str) -> tuple[str, str]:
     """Return a question, and what earlier turns added to it."""
-    about = ADDED.search(question)
-    return (question[: about.start()], about[0]) if about else (question, "")
+    added = _ADDED.search(question)
+    return (question[: added.start()], added[0]) if added else (question, "")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from esrag.generating.exchanging import ADDED, OPENING, OPENS, REPLACED, complete, split_added
+from esrag.generating.exchanging import OPENING, OPENS, REPLACED, complete, split_added
 from esrag.generating.names import EDGES, find_names
 from esrag.generating.parts import fill_in
 from esrag.text.questions import read_question
@@ -104,7 +104,8 @@ def make_standalone(question: str, earlier: Sequence[Turn]) -> str:
 def _find_told(earlier: Sequence[Turn]) -> Turn:
     """Return the turn before, or the last one with an answer if that has none and stands alone."""
     last = earlier[-1]
-    if last.answer or ADDED.search(last.question):
+    _, added = split_added(last.question)
+    if last.answer or added:
         return last
     return next((turn for turn in reversed(earlier) if turn.answer), last)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from esrag.text.questions import read_sides
 
 _BE = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would)"
+DOES = r"(?:do|does|did|can|may|must|should|will|would)"  # before a subject and its verb
 _WH = r"(?:what|which|who|whom|whose|when|where|why|how)"
 _SUBJECT = r"(?:an?|the|this|that|these|those|its?|their|his|her|my|our|your|I|we|you|they|he|she)"
 # The patterns are for a line with single spaces.
@@ -52,7 +53,7 @@ _EACH = re.compile(
 # "How many cars does Davy carry, and how many does Lucy?"
 _ASKED = (
     rf"(?P<ask>(?i:{_WH})(?: many| much)?)(?P<thing>(?: [\w-]{{1,40}}){{0,3}}?) "
-    r"(?P<does>do|does|did|can|may|must|should|will|would) "
+    rf"(?P<does>{DOES}) "
 )
 _CAPITALS = r"(?:[Tt]he )?[A-Z\d][\w.-]{0,40}(?: [A-Z\d][\w.-]{0,40}){0,4}"
 _IN_FULL = re.compile(
