@@ -138,17 +138,19 @@ class Chunk:
         """
         if not self.breaks:
             return self.start_page, self.end_page, self.section
-        first, last = self._find_last_break(start), self._find_last_break(end - 1)
+        first, last = self.find_break(start), self.find_break(end - 1)
         return first.page, last.page, first.section
 
-    def _find_last_break(self, offset: int) -> Break:
+    def find_break(self, offset: int) -> Break:
+        """Return the last break up to an offset in the document, else the chunk's beginning."""
         at = bisect_right(self.breaks, offset, key=attrgetter("start"))
         return self.breaks[at - 1] if at else Break(self.start, self.start_page, self.section)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `esrag chunks --json` prints."""
-        lists = {"keywords": [*self.keywords], "breaks": [asdict(each) for each in self.breaks]}
-        return {"schema": "esrag.chunk/1", **asdict(self), **lists}
+        fields = asdict(self)
+        lists = {name: [*fields[name]] for name in ("keywords", "breaks")}
+        return {"schema": "esrag.chunk/1", **fields, **lists}
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from esrag.evidence import Statement
 from esrag.evidence.counts import find_counts
 from esrag.records import Evidence
-from esrag.text import drop_number
+from esrag.text import drop_number, get_heading
 from esrag.text.figures import to_figures, uses
 from esrag.text.questions import Asked, find_other_words, read_question
 from esrag.text.terms import compounds, find_years, gives_other_years, rarities, shares, terms
@@ -336,7 +336,7 @@ def _heads(subjects: Sequence[str], found: Sequence[Statement]) -> list[float]:
     heads = []
     for statement in found:
         part = statement.key, statement.section
-        heading = "" if part in seen else statement.section.split(" > ")[-1]
+        heading = "" if part in seen else get_heading(statement.section)
         # "Since 2.12" and "EN: key, F: clef, D: …" say nothing about it.
         is_headed = any(_is_named(subjects, each) for each in (heading, statement.under))
         is_ended = bool(_ENDED.search(statement.text)) and not _LABELS.search(statement.text)

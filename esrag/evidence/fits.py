@@ -16,6 +16,7 @@ from esrag.evidence.features import NAMES, Scores, measure
 from esrag.evidence.sides import find_begun, find_common, turn
 from esrag.evidence.weights import OFFSET, WEIGHTS
 from esrag.records import Chunk, Evidence
+from esrag.text import get_heading
 from esrag.text.questions import find_core, read_sides
 
 # How many statements the reader gets: the best by their features, and by words near the question's.
@@ -131,6 +132,6 @@ def with_headings(statement: Statement, chunk: Chunk) -> str:
 
 def put_headings(text: str, title: str, section: str, under: str = "") -> str:
     """Return a text after the title, the last heading of its section, and one `under` that."""
-    headings = (title, section.rpartition(" > ")[2], under)
+    headings = (title, get_heading(section), under)
     named = (heading[:MAX_HEADING] for heading in headings if heading)
     return ": ".join(dict.fromkeys([*named, text]))

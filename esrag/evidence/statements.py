@@ -15,7 +15,7 @@ from esrag.evidence.preferences import prefer
 from esrag.evidence.quantities import drop_other_quantities
 from esrag.evidence.ranges import split_rows
 from esrag.records import Chunk, Evidence
-from esrag.text import drop_number, is_clause
+from esrag.text import drop_number, get_heading, is_clause
 from esrag.text.figures import to_figures
 from esrag.text.lists import Item, ItemList, read_heading, read_next_items
 from esrag.text.questions import read_question
@@ -104,7 +104,7 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
             section = _find_section(line, item.chunk)
             if section != last:
                 last, headings = section, _read_headings(section)
-                asked = _get_title(item.chunk, section)
+                asked = _find_heading(item.chunk, section)
             asked = _find_asked(line, asked)
             said, more = _say_whole(line, item.chunk, evidence)
             text = _drop_heading(to_line(said), headings)
@@ -130,13 +130,12 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
 
 def _find_section(line: Line, chunk: Chunk) -> str:
     """Return the path of the headings above a line of a chunk."""
-    start = chunk.start + line.start
-    return chunk.find_place(start, start + 1)[2]
+    return chunk.find_break(chunk.start + line.start).section
 
 
-def _get_title(chunk: Chunk, section: str) -> str:
+def _find_heading(chunk: Chunk, section: str) -> str:
     """Return the last heading of a section of a chunk, or the title that a first row asks with."""
-    heading = section.rpartition(" > ")[2]
+    heading = get_heading(section)
     return chunk.title if not heading and chunk.ordinal == 0 else heading
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from esrag.evidence.lines import lines, to_line
 from esrag.records import Chunk
+from esrag.text import get_heading
 
 MAX_READ = 60  # chunks of a document; a summary is at its beginning, its main sections follow
 MAX_LEAD = 4  # chunks of an abstract
@@ -98,7 +99,7 @@ def find_lead(chunks: Sequence[Chunk]) -> list[Sentence]:
 
 def _heading_of(chunk: Chunk) -> str:
     """Return the last heading of a chunk if it is one of an abstract or introduction, else ""."""
-    last = chunk.section.rpartition(" > ")[2]
+    last = get_heading(chunk.section)
     return last.casefold() if _HEADING.fullmatch(last) else ""
 
 

@@ -221,6 +221,15 @@ def drop_number(heading: str) -> str:
     return heading[number.end() :].strip() if number else heading.strip()
 
 
+def get_heading(path: str) -> str:
+    """Return the last heading of a section's path.
+
+    >>> get_heading("Keys > Sizes"), get_heading("")
+    ('Sizes', '')
+    """
+    return path.rpartition(" > ")[2]
+
+
 def is_clause(heading: str) -> bool:
     """Return whether a heading is a whole sentence, as the numbered clauses of a contract may be.
 

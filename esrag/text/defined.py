@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from esrag.text import drop_number
+from esrag.text import drop_number, get_heading
 from esrag.text.terms import join_token, whole_words
 
 DEFINES = "≝"  # the sign of a token
@@ -97,7 +97,7 @@ def find_definitions(text: str, section: str = "") -> tuple[str, ...]:
 
 def _iter_headings(text: str, section: str) -> Iterator[str]:
     """Yield the last heading of a section if the passage begins with it."""
-    heading = drop_number(section.rsplit(" > ", maxsplit=1)[-1]).strip()
+    heading = drop_number(get_heading(section)).strip()
     if heading and drop_number(text.lstrip("#* \n")).startswith(f"{heading}\n"):
         yield heading
 
