@@ -35,12 +35,11 @@ from texts import as_file
 
 from esrag.context import Context
 from esrag.evidence.features import NAMES, measure
-from esrag.evidence.fits import READ
 from esrag.evidence.weights import WEIGHTS
 
 QUOTES = "questions"
 FITTED = {"qed-dev": 220, "squad-v2-dev": 300, "clapnq-dev": 0, "selqa": 220, "new_wiki": 140}
-REPORTED = 150
+REPORTED, AMONG = 150, 10
 # On the squares of what weights differ from those that ship: so those of rare features stay.
 PENALTY = 3e-4
 SCALES = 1.0, 40.0  # of the softmax: weights that ship are scaled
@@ -144,11 +143,11 @@ def fit(cases: Sequence[Case]) -> Matrix:
 
 
 def report(cases: Sequence[Case]) -> None:
-    """Print how often a right statement is the best, and among those that the reader gets."""
+    """Print how often a right statement is the best, and among the best ten."""
     fitted = [case for case in cases if case.split == "fitted"]
     weights = fit(fitted)
     names = dict.fromkeys(case.collection for case in cases)
-    print(f"| set | questions | best | among {READ} |\n| --- | --- | --- | --- |")
+    print(f"| set | questions | best | among {AMONG} |\n| --- | --- | --- | --- |")
     for name in names:
         told = [case for case in cases if case.collection == name and case.split == "reported"]
         if told:
@@ -164,7 +163,7 @@ def report(cases: Sequence[Case]) -> None:
 
 
 def _print(name: str, ranks: Sequence[float]) -> None:
-    best, among = (np.mean([rank < most for rank in ranks]) for most in (1, READ))
+    best, among = (np.mean([rank < most for rank in ranks]) for most in (1, AMONG))
     print(f"| {name} | {len(ranks)} | {best:.3f} | {among:.3f} |", flush=True)
 
 

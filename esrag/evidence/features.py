@@ -90,6 +90,10 @@ _ANNOUNCES = re.compile(
     r"|the following (?:is|are)\b)",
     re.IGNORECASE,
 )
+# The section that says what its document is.
+_OPENS = re.compile(
+    r"(?:executive )?summary|about|abstract|introduction|overview|purpose", re.IGNORECASE
+)
 _ENDED = re.compile(r"[.!?:;]\W*\Z")
 _ABBREVIATED = re.compile(r"\s\(([^()]{1,20})\)\Z")
 _TYPED = ("count", "time", "who", "place_name", "reason", "definition", "differs", "duty", "list")
@@ -323,28 +327,41 @@ def _locate(
         "depth": np.log1p(place),
         "closeness": np.array(close)[place],
         "lead": np.array(is_lead, dtype=np.float64),
-        "heads": np.array(_heads(wanted.subjects, found)),
+        "heads": np.array(_heads(wanted, evidence, found)),
     }
 
 
-def _heads(subjects: Sequence[str], found: Sequence[Statement]) -> list[float]:
+def _heads(
+    wanted: _Question, evidence: Sequence[Evidence], found: Sequence[Statement]
+) -> list[float]:
     """Return 1 for a statement right below a heading that is one of the subjects.
 
-    The heading may also be that of its section.
+    The heading may also be that of its section, or "Abstract" below a title that is asked for.
     """
+    titled = {item.key for item in evidence if _is_title(wanted, item.chunk.title)}
     seen: set[tuple[str, str]] = set()
     heads = []
     for statement in found:
         part = statement.key, statement.section
         heading = "" if part in seen else get_heading(statement.section)
+        opens = statement.key in titled and _OPENS.fullmatch(drop_number(heading)) is not None
         # "Since 2.12" and "EN: key, F: clef, D: …" say nothing about it.
-        is_headed = any(_is_named(subjects, each) for each in (heading, statement.under))
+        names = (heading, statement.under)
+        is_headed = opens or any(_is_named(wanted.subjects, each) for each in names)
         is_ended = bool(_ENDED.search(statement.text)) and not _LABELS.search(statement.text)
         is_announced = _ANNOUNCES.match(statement.text) is not None
         heads.append(float(is_headed and is_ended and not is_announced))
         if is_ended:
             seen.add(part)
     return heads
+
+
+def _is_title(wanted: _Question, title: str) -> bool:
+    """Return whether a subject is in a title that the question has: the Zen of Python."""
+    words = set(terms(title))
+    return words.issubset(wanted.words) and any(
+        words.issuperset(terms(subject)) for subject in wanted.subjects
+    )
 
 
 def _is_named(subjects: Sequence[str], heading: str) -> bool:
