@@ -68,6 +68,9 @@ _PROMISED = re.compile(
     re.IGNORECASE,
 )
 _NAMES_ALL = re.compile(r"(?:The|These) [^.:]{0,60}?\bare [^.]{1,200},? (?:and|or) [^.,]{1,60}")
+# "How many …?", "When …?": beside a figure, what has none adds nothing.
+_FIGURED, BESIDE = {"count", "time"}, 2  # kinds of questions, and statements that may be added
+_DIGIT = re.compile(r"\d")
 MAX_BEHIND = 4  # statements from what says that a list follows to it
 _ANNOUNCED = re.compile(r"\b(?:two|three|four|five|six|seven)\b")
 
@@ -198,6 +201,8 @@ def _choose_near(
     named = compounds(question) & set(terms(best.text))
     near = [each for each in near if named.issubset(terms(each.text))]
     near = [each for each in near if stands_alone(each) or goes_on(each, best)]
+    if read_question(question).kind in _FIGURED and _DIGIT.search(best.text):
+        near = [each for each in near[:BESIDE] if _DIGIT.search(each.text) or goes_on(each, best)]
 
     for statement in [*_find_explanation(question, best, found), *near]:
         if count_words([*chosen, statement]) <= MAX_WORDS and all(

@@ -857,6 +857,18 @@ def test_nothing_is_added_to_what_the_reader_is_sure_of():
     assert quote(question, unsure, poor).endswith("Some people like candles. [c1]")
 
 
+def test_beside_a_figure_stands_nothing_without_one():
+    """Unless it goes on from the best sentence."""
+    best = Statement("c1", 4, "The rent is 900 euros.", "", 0.9, reading=1.0)
+    other = Statement("c1", 8, "The rent of a towel is low.", "", 0.8, reading=0.0)
+    question = "How much is the rent?"
+
+    assert quote(question, best, other) == "The rent is 900 euros. [c1]"
+    for added in (replace(other, text="The deposit is 1800 euros."), replace(other, order=5)):
+        said = replace(added, text=added.text.replace("The rent of", "However, the rent of"))
+        assert quote(question, best, said) == f"The rent is 900 euros. [c1] {said.text} [c1]"
+
+
 def test_a_sentence_that_breaks_off_is_no_answer():
     """While there is another."""
     cut = Statement("c1", 0, "Lamps belong to either a", "", 0.9)
