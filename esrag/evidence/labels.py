@@ -27,6 +27,7 @@ COUNTING = frozenset(
     most nearly next only over past than to top under until up
     within""".split()  # noqa: SIM905 -- thirty words
 )
+_NUMBER = re.compile(r"(?<=[^\W\d_])(?=\d)")  # nist-sp800-63 is NIST SP 800-63
 _LEADING_ZEROS = re.compile(r"(?<![^\W_])0+(?=\d)")  # pep-0008 is PEP 8
 _MONTHS = re.compile(
     r"\b(\d{1,2})(?:st|nd|rd|th)? (?:of )?"
@@ -218,4 +219,6 @@ def _is_measured(text: str, word: re.Match[str]) -> bool:
 
 
 def _title(chunk: Chunk) -> str:
-    return f"{chunk.title}\n{chunk.section}\n{_LEADING_ZEROS.sub('', chunk.doc_id)}"
+    apart = _NUMBER.sub(" ", chunk.doc_id)
+    names = (_LEADING_ZEROS.sub("", name) for name in (chunk.doc_id, apart))
+    return "\n".join((chunk.title, chunk.section, *names))

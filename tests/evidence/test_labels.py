@@ -223,3 +223,16 @@ def test_a_file_may_name_it_with_zeros():
     question = "How short are the lines of PEP 8?"
     assert [one.text for one in statements(question, [numbered])] == ["The lines are short."]
     assert not statements(question, [given])
+
+
+@pytest.mark.parametrize(
+    ("doc_id", "name"), [("nist-sp800-63a__sec5", "NIST 800-63A"), ("rfc0822", "RFC 822")]
+)
+def test_a_file_may_name_it_without_a_blank(doc_id, name):
+    """NIST SP 800-63A is read from nist-sp800-63a."""
+    (given,) = to_evidence(["The lines are short."])
+    named = replace(given, chunk=replace(given.chunk, doc_id=doc_id))
+
+    question = f"How short are the lines of {name}?"
+    assert [one.text for one in statements(question, [named])] == ["The lines are short."]
+    assert not statements(question, [given])
