@@ -108,7 +108,8 @@ def _iter_lines(text: str) -> Iterator[Line]:
         else:
             reader.pass_by(start, end)
             told = () if _LEADERS.search(span) else _iter_said(text, spans, number, source)
-            said = (_put_under(line, under, asked) for line in told)
+            above = heading if heading.endswith("?") else under  # of a list that replies to it
+            said = (_put_under(line, above, asked) for line in told)
         yield from (replace(line, start=start) for line in said)
 
 
@@ -154,7 +155,8 @@ def _iter_said(
     if not _HEADING.match(span):
         yield Line(_name_term(text, start, span), source, parse_named_row(span))
     if headed := read_headed_list(text, spans, number):
-        yield Line(headed.render()[0], source, listed=headed, is_headed=True)
+        asks = read_heading(span).endswith("?")
+        yield Line(headed.render()[0], source, listed=headed, is_headed=not asks)
 
 
 def _name_term(text: str, start: int, said: str) -> str:

@@ -117,11 +117,11 @@ def read_headed_list(text: str, spans: Spans, number: int) -> ItemList | None:
     begins = _COUNTED.match(found.items[0][0]) if found.items else None
     if len(found.items) < MIN_ITEMS or (begins and begins[1] not in _FIRST):
         return None
-    if _OF_ITSELF.fullmatch(said):
+    heading = read_heading(said)
+    if _OF_ITSELF.fullmatch(said) or heading.endswith("?"):
         return replace(found, introduction="")
     if _ENDS_SENTENCE.search(said):
         return found
-    heading = read_heading(said)
     return replace(found, introduction=f"{heading}:") if heading else None
 
 

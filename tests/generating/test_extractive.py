@@ -413,6 +413,23 @@ def test_a_list_is_introduced_by_a_heading_or_a_sentence_too(text, said):
     assert answer("Which tools does the smith have?", text).text == said
 
 
+def test_a_list_below_a_question_answers_it_whole():
+    """Also where the question asks for a single fact, as long as it is the same one."""
+    text = "## Who pays nothing?\n\n- tenants on leave\n- tenants of the tower\n\nIt rains."
+    for question in ("Which tenants pay nothing?", "Who pays nothing?"):
+        assert answer(question, text).text == "tenants on leave; tenants of the tower [c1]"
+
+
+def test_a_list_that_the_reader_takes_for_worse_is_no_answer():
+    """Though it fits nearly as well, and the question asks for a list."""
+    best = Statement("c1", 4, "Claim your fare back in the app.", "", 0.9, reading=2.0)
+    listed = Statement("c2", 8, "Fares are sold here: app; office", "", 0.89, items=2)
+    question = "What steps do I take to claim my fare back?"
+
+    assert quote(question, best, replace(listed, reading=-1.0)).startswith("Fares")
+    assert quote(question, best, replace(listed, reading=-4.0)).startswith("Claim")
+
+
 def test_a_list_is_no_answer_to_a_question_for_one_fact():
     """Its items and the sentences around it are."""
     text = (
