@@ -24,7 +24,7 @@ from esrag.text.questions import find_core, read_sides
 # which nothing was trained, 338 got a good answer with 6 for all, and 359 so. All in place of 20
 # are no better.
 READ_AT_MOST, READ_AT_ONCE, READ_DEFINING, READ_COMPARING = 20, 2, 2, 6
-SURE = 3.0
+READ_UNTIL = 3.0  # the reader's score of a statement, from which it reads no others
 READ_BY_WORDS = 0.5
 # The weights of features and reader. The offset moves the best fit near 0.55.
 FIT_OFFSET, FIT_BY_FEATURES, FIT_BY_READING = 0.3, 0.5, 0.014
@@ -94,7 +94,9 @@ def _optional(score: float) -> float | None:
 def _read_best(stated: Stated, fits: Scores, read: Read, defines: npt.NDArray[np.bool_]) -> Scores:
     """Return the reader's scores of the best statements, and NaN for those that it did not get.
 
-    It starts with the best definitions, and the best about each side of a comparison, too.
+    It starts with the best definitions, and the best about each side of a comparison, too. It reads
+    for the core of the question as well: "In curling, what is a crampit?" is nothing like the short
+    questions that it was trained with.
     """
     near = read.compare(stated.question, [one.text for one in stated.statements])
     ranked = np.argsort(-(fits + READ_BY_WORDS * near).round(6), kind="stable")
@@ -103,32 +105,20 @@ def _read_best(stated: Stated, fits: Scores, read: Read, defines: npt.NDArray[np
     first = [*dict.fromkeys([*best, *ranked[defines[ranked]][:READ_DEFINING], *compared])]
     others = [n for n in ranked[:READ_AT_MOST] if n not in first]
 
+    chunks = {item.key: item.chunk for item in stated.evidence}
+    wordings = dict.fromkeys((stated.question, find_core(stated.question)))
     readings = np.full(len(fits), np.nan)
     for numbers in (first, *_cut(others, READ_AT_ONCE)):
-        readings[numbers] = _read(stated, numbers, read)
-        if np.nanmax(readings) >= SURE:
+        found = [stated.statements[n] for n in numbers]
+        texts = [with_headings(one, chunks[one.key]) for one in found]
+        readings[numbers] = np.max([read(wording, texts) for wording in wordings], axis=0)
+        if np.nanmax(readings) >= READ_UNTIL:
             break
     return readings.round(4)
 
 
 def _cut(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
     return (numbers[start : start + size] for start in range(0, len(numbers), size))
-
-
-def _read(stated: Stated, numbers: Sequence[int], read: Read) -> Scores:
-    """Return the reader's scores of the statements with these numbers.
-
-    It reads them for the core of the question, too: "In curling, what is a crampit?" is nothing
-    like the short questions that it was trained with.
-    """
-    chunks = {item.key: item.chunk for item in stated.evidence}
-    found = [stated.statements[n] for n in numbers]
-    texts = [with_headings(one, chunks[one.key]) for one in found]
-
-    readings = read(stated.question, texts)
-    if (core := find_core(stated.question)) != stated.question:
-        readings = np.maximum(readings, read(core, texts))
-    return readings
 
 
 def _find_sides(stated: Stated, ranked: npt.NDArray[np.int64]) -> list[int]:
