@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from esrag.embedding import EmbedderOptions, bert, model_files
+from esrag.embedding import EmbedderOptions, bert, measure_products, model_files
 from esrag.embedding.checkpoint import Checkpoint, Weights, read_checkpoint
 from esrag.embedding.windows import open_tokenizer
 from esrag.text.terms import STOP_WORDS, weigh_terms
@@ -51,12 +51,12 @@ class WordNearness:
         nearest = [
             near[:, [place[word] for word in words]].max(axis=1, initial=0.0) for words in held
         ]
-        shares: Scores = np.array(nearest) @ weights / weights.sum()
+        shares: Scores = np.vecdot(np.array(nearest), weights) / weights.sum()
         return shares
 
     def _measure(self, asked: Sequence[str], words: Sequence[str]) -> Scores:
         """Return how near words come to others, shape (len(asked), len(words))."""
-        cosines = self._look_up(asked) @ self._look_up(words).T
+        cosines = measure_products(self._look_up(asked), self._look_up(words))
         near = ((cosines - FAR) / (1 - FAR)).clip(0, 1)
         is_same = np.array(asked)[:, None] == np.array(words)
         return np.where(is_same, 1.0, near)

@@ -60,7 +60,7 @@ def score(stated: Stated, read: Read | None = None) -> tuple[Statement, ...]:
     """
     features = measure(stated.question, stated.evidence, stated.statements)
     defines = np.any(features[:, _DEFINING] > 0, axis=1)
-    fits: Scores = features @ WEIGHTS + OFFSET
+    fits: Scores = np.vecdot(features, WEIGHTS) + OFFSET
     readings = np.full(len(features), np.nan)
     if read is None:
         fits *= FIT_ALONE

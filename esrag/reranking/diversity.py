@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from esrag.chunking.cut import text_to_index
-from esrag.embedding import check_vectors
+from esrag.embedding import check_vectors, measure_products
 from esrag.errors import SettingsError
 from esrag.records import Hit
 from esrag.reranking import Added, Cost, RerankOptions, by
@@ -71,7 +71,8 @@ class MaximalMarginalRelevance:
         encoder, texts = (self._embedder, [text_to_index(hit.chunk) for hit in hits])
         asked = check_vectors(encoder.embed([question], "query"), 1, encoder.dimensions)[0]
         rows = check_vectors(encoder.embed(texts), len(texts), encoder.dimensions)
-        relevance, alike = (rows @ asked).astype(np.float64), (rows @ rows.T).astype(np.float64)
+        relevance = np.vecdot(rows, asked).astype(np.float64)
+        alike = measure_products(rows, rows).astype(np.float64)
         order: list[int] = []
         left = list(range(len(hits)))
 

@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from esrag.chunking.cut import text_to_index
-from esrag.embedding import Vectors
+from esrag.embedding import Vectors, measure_products
 from esrag.errors import SettingsError
 from esrag.records import Hit
 from esrag.reranking import Added, Cost, RerankOptions, by
@@ -59,4 +59,6 @@ class LateInteraction:
 
 def _best(asked: Vectors, tokens: Vectors) -> float:
     """Return the mean over the question's tokens of the best cosine; 0 if either has no tokens."""
-    return float((asked @ tokens.T).max(axis=1).mean()) if len(asked) and len(tokens) else 0.0
+    if not len(asked) or not len(tokens):
+        return 0.0
+    return float(measure_products(asked, tokens).max(axis=1).mean())

@@ -150,6 +150,10 @@ def _found(quote: str, text: str) -> Span | None:
     if not words or len(" ".join(words)) > len(held):
         return None
     joint = f"{_BROKEN}?" if re.search(_BROKEN, held) else ""
+    # Most lines lack a word: to look for the words costs a hundredth of building a pattern.
+    if not joint and any(part not in held for word in words for part in word.split("-")):
+        return None
+
     pattern = r"\s+".join(joint.join(map(re.escape, word)) for word in words)
     found = re.search(_WHOLE.format(pattern.replace(r"\-", r"\-(?:\s*\n\s*)?")), held)
     return found.span() if found else None
