@@ -25,9 +25,12 @@ _GAP = re.compile(r" {2,}")
 _PIECE = re.compile(r"\S+(?: \S+)*")
 _WORD = re.compile(r"\S+")
 _RULE = re.compile(r"\s{0,40}(?:(?:[-=~_]{2,120}|[:|+])\s{1,40}){2,40}(?:[-=~_]{2,120}|[:|+])\s*")
+# Over the whole width: below a header of up to three lines, above a total, and at the end.
+_LINE = re.compile(r"\s{0,40}[-=_]{10,200}\s*")
+MAX_HEADER = 3  # lines
 _DASHES = re.compile(r"[-=~_]{2,}")
 _MARK = re.compile(r"[:|]?")
-_FIGURE, _LETTER = re.compile(r"\d"), re.compile(r"[^\W\d_]")
+_FIGURE, _NAME = re.compile(r"\d"), re.compile(r"[^\W\d_]|\A(?:19|20)\d\d(?:/\d\d)?\Z")
 _BETWEEN = "\n\n"
 
 Extent = tuple[int, int]
@@ -53,6 +56,11 @@ def find_aligned(lines: Sequence[str]) -> Iterator[Aligned]:
     shown = [line.expandtabs().rstrip() for line in lines]
     free = 0  # the first line that no table has
     for start, end in _find_blocks(shown):
+        if below := _read_below_line(shown[start:end]):
+            first, rows = below
+            yield Aligned(start + first, end, rows)
+            free = end
+            continue
         ruled = next((n for n in range(start + 1, end) if _RULE.fullmatch(shown[n])), 0)
         body = (ruled + 1, end) if ruled else _find_rows(shown, start, end)
         header = _find_header(shown, (ruled, end) if ruled else body, free)
@@ -60,7 +68,7 @@ def find_aligned(lines: Sequence[str]) -> Iterator[Aligned]:
             continue
         rows_shown = shown[body[0] : body[1]]
         columns = _read_rule(shown[ruled]) if ruled else _read_columns(rows_shown)
-        if rows := _read_table(shown[header], rows_shown, columns):
+        if rows := _read_table([shown[header]], rows_shown, columns):
             yield Aligned(header, body[1], rows)
             free = body[1]
 
@@ -112,6 +120,25 @@ def _find_blocks(lines: Sequence[str]) -> Iterator[Extent]:
         start = number if line else number + 1
 
 
+def _read_below_line(block: Sequence[str]) -> tuple[int, tuple[tuple[str, ...], ...]] | None:
+    """Return where a header above a line of dashes begins, and the table, or None.
+
+    >>> block = ["Lamp   Oil  Sold", "        ml", "-" * 16, "A       40    12", "B       60     8",
+    ...          "C        5    90", "-" * 16]
+    >>> _read_below_line(block)[1][:2]
+    (('Lamp', 'Oil ml', 'Sold'), ('A', '40', '12'))
+    """
+    line = next((n for n, each in enumerate(block) if n and _LINE.fullmatch(each)), 0)
+    body = [each for each in block[line + 1 :] if not _LINE.fullmatch(each)]
+    if not line or len(body) < MIN_ROWS:
+        return None
+    columns = _read_columns(body)
+    for first in range(max(line - MAX_HEADER, 0), line):
+        if rows := _read_table(block[first:line], body, columns):
+            return first, rows
+    return None
+
+
 def _find_rows(lines: Sequence[str], start: int, end: int) -> Extent:
     """Return the longest stretch of lines that have two gaps and figures."""
     best = (start, start)
@@ -158,15 +185,16 @@ def _read_columns(rows: Sequence[str]) -> list[Extent]:
 
 
 def _read_table(
-    header: str, body: Sequence[str], columns: Sequence[Extent]
+    header: Sequence[str], body: Sequence[str], columns: Sequence[Extent]
 ) -> tuple[tuple[str, ...], ...]:
     """Return header and rows, or () if this is no table."""
-    if "|" in header or not MIN_COLUMNS <= len(columns) <= MAX_COLUMNS:
+    if any("|" in line for line in header) or not MIN_COLUMNS <= len(columns) <= MAX_COLUMNS:
         return ()
     edges = [(left[1] + right[0]) // 2 for left, right in pairwise(columns)]
     if any(word.start() < edge < word.end() for word in _iter_words(body) for edge in edges):
         return ()
-    names = _read_header(header, edges)
+    lines = [_read_header(line, edges) for line in header]
+    names = [" ".join(filter(None, parts)) for parts in zip(*lines, strict=True)]
     cells = [_cut(row, edges) for row in body]
     kept = [n for n in range(len(columns)) if not all(_MARK.fullmatch(row[n]) for row in cells)]
     rows = [tuple(row[n] for n in kept) for row in cells]
@@ -211,7 +239,7 @@ def _is_plausible(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the header names the columns, and most cells are short or figures."""
     beside = [cell for row in rows for cell in row[1:] if cell]
     short = [cell for cell in beside if len(cell) <= MAX_SHORT or _FIGURE.match(cell)]
-    is_named = all(map(_LETTER.search, names[1:])) and len({*names}) == len(names)
+    is_named = all(map(_NAME.search, names[1:])) and len({*names}) == len(names)
     is_whole = all(row[0] for row in rows)
     has_figures = any(_FIGURE.search(cell) for cell in beside) or len(short) == len(beside)
     is_short = len(short) >= MIN_SHORT * len(beside)

@@ -24,6 +24,7 @@ _FIGURE = re.compile(
 )
 _A_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_BOLD = re.compile(r"\*\*([^*]{1,80})\*\*")
 _UNIT = re.compile(r"[(\[].{1,20}[)\]]|units?", re.IGNORECASE)
 
 Row = list[str]
@@ -61,6 +62,24 @@ def merge_headers(rows: Iterable[Sequence[str]]) -> list[Row]:
 
     header = join_header(filled[first : first + count])
     return [*filled[:first], header, *filled[first + count :]]
+
+
+def merge_stacked_header(header: Row, below: Row, body: Iterable[Row]) -> Row | None:
+    """Return a header with the row of names below it, where it has a gap for each; else None.
+
+    That row has no label of its own, or all of it is in bold.
+
+    >>> merge_stacked_header(["Size", "2023", ""], ["", "In", "Out"], [["A", "5", "3"]])
+    ['Size', '2023 In', '2023 Out']
+    >>> merge_stacked_header(["Size", "2023", ""], ["A", "5", "3"], [["B", "6", "2"]])
+    """
+    named = [cell for cell in below if cell]
+    is_bold = all(_BOLD.fullmatch(cell) for cell in named)
+    if not (is_bold or not below[0]) or not _fills_gaps(below, header):
+        return None
+    if any(map(_is_figure, named)) or not any(_is_figure(cell) for row in body for cell in row):
+        return None
+    return join_header([header, [_BOLD.sub(r"\1", cell) for cell in below]])
 
 
 def count_header_rows(rows: Sequence[Row]) -> int:

@@ -15,7 +15,7 @@ from esrag.loading.decoding import decode, is_text
 from esrag.loading.footnotes import place_footnotes
 from esrag.loading.inline import add_without_marks, strip_marks, without_entities
 from esrag.loading.layout import Layout, count_characters, join_lines, split_rows
-from esrag.loading.markdown_tables import write_aligned, write_embedded
+from esrag.loading.markdown_tables import merge_header, write_aligned, write_embedded
 from esrag.records import Document, Source, Span
 from esrag.text import normalise
 from esrag.text.captions import read_caption
@@ -322,7 +322,8 @@ def _write_tables(body: str) -> str:
     pieces: list[str] = []
     done = 0
     for table in tables(list(_lines(body))):
-        header, rule, *rows = map(_space_bars, body[table.start : table.end].split("\n"))
+        first, rule, *others = map(_space_bars, body[table.start : table.end].split("\n"))
+        header, *rows = merge_header(first, others)
         before = body[max(table.start - _MAX_ABOVE, 0) : table.start]
         above = [line for line in before.split("\n") if line.strip()]
         parts = list(split_rows([header, *rows], strip_marks(read_caption(above))))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from esrag.loading.aligned import find_aligned
+from esrag.loading.headers import HEAD_ROWS, merge_stacked_header
 from esrag.loading.html import parse_page, write_page
 from esrag.loading.layout import Layout, table_lines
 from esrag.records import Source
@@ -41,6 +42,24 @@ def write_aligned(lines: Sequence[Line]) -> str:
     for table in reversed([*find_aligned(shown)]):
         kept[table.first : table.last] = ["", *_mark(table_lines(table.rows)), ""]
     return "\n".join(kept)
+
+
+def merge_header(header: str, rows: Sequence[str]) -> list[str]:
+    """Return a table's header and rows, with a second row of names as part of the header.
+
+    Markdown has no cell over several columns: what names them stands in the first of these.
+
+    >>> merge_header("| | In | |", ["| **City** | **pm** | **am** |", "| Kiel | 5 | 3 |"])
+    ['| City | In pm | In am |', '| Kiel | 5 | 3 |']
+    """
+    cells = [_cut(row) for row in (header, *rows[:HEAD_ROWS])]
+    merged = merge_stacked_header(cells[0], cells[1], cells[2:]) if rows else None
+    return [f"| {' | '.join(merged)} |", *rows[1:]] if merged else [header, *rows]
+
+
+def _cut(row: str) -> list[str]:
+    bare = row.strip().removeprefix("|").removesuffix("|")
+    return [cell.strip() for cell in _BAR.split(bare)]
 
 
 def _split(lines: Iterable[Line]) -> Iterator[tuple[str, bool]]:

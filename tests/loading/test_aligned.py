@@ -133,3 +133,30 @@ def test_other_html_in_markdown_is_no_table(load_one, text):
     document = load_one("a.md", text)
     assert document.tables == ()
     assert "Guides" in document.text
+
+
+@pytest.mark.parametrize("name", ["sets.txt", "sets.md"])
+def test_a_line_may_divide_a_table_from_its_header_and_its_total(load_one, name):
+    """The header may have two lines, and columns named by years."""
+    rule = "  " + "-" * 40
+    table = (
+        "  Country     2021   2022/23  Replaced by\n"
+        "                              30 Nov 2023\n"
+        f"{rule}\n  Ireland       38        71      1,060\n"
+        "  Germany      190       284        402\n"
+        f"{rule}\n  Total        228       355      1,462\n{rule}"
+    )
+    rows = rows_of(load_one(name, f"Sets sold:\n\n{table}\n\nThat is all."))
+    assert (
+        rows[1]
+        == "Sets sold: Country: Germany, 2021: 190, 2022/23: 284, Replaced by 30 Nov 2023: 402"
+    )
+    assert len(rows) == 3
+
+
+def test_a_line_below_a_title_is_no_table():
+    """Nor is text in lines."""
+    text = (
+        "Kettles of this year\n====================\nSome are red.  Some are not.\nAll are.\nAll."
+    )
+    assert not [*find_aligned(text.split("\n"))]

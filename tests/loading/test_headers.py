@@ -6,6 +6,7 @@ import docx
 import openpyxl
 import pytest
 
+from esrag.evidence.lines import lines
 from esrag.loading.headers import merge_headers, spread_cells
 
 HEADER = "City | 2023 Revenue | 2023 Cost | 2022 Revenue | 2022 Cost"
@@ -157,3 +158,19 @@ def test_what_is_copied_is_bounded():
     rows = [[("word" * 20, 60_000, 100), ("x", 1, 1)]] + [[("y", 1, 1)] * 2] * 2000
     assert sum(len(cell) for row in spread_cells(rows) for cell in row) < 3_000_000
     assert merge_headers([]) == []
+
+
+@pytest.mark.parametrize(
+    ("header", "below", "merged"),
+    [
+        ("| Size | 2023 || 2022 ||", "| | In | Out | In | Out |", "2023 In"),
+        ("| | 2023 || 2022 ||", "| **Size** | **In** | **Out** | **In** | **Out** |", "2023 In"),
+        ("| Size | 2023 || 2022 ||", "| A | in | out | in | out |", "2023"),
+        ("| Size | 2023 | 2022 | 2021 | 2020 |", "| | In | Out | In | Out |", "2023"),
+    ],
+)
+def test_a_table_of_markdown_may_have_two_rows_of_names(load_one, header, below, merged):
+    """The second has no label, or is in bold, and names what the first leaves open."""
+    text = f"{header}\n|---|---|---|---|---|\n{below}\n| Kiel | 57 | 31 | 44 | 22 |\n"
+    *_, kiel = [line.text for line in lines(load_one("table.md", text).text) if line.row]
+    assert kiel.startswith(f"Size: Kiel, {merged}: 57")
