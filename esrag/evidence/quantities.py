@@ -21,6 +21,13 @@ _MONEY = re.compile(
     r"\b(?:costs?|charges?|charged|fees?|prices?|priced|salar(?:y|ies)|wages?|paid)\b",
     re.IGNORECASE,
 )
+# "How much memory does it cost?"
+_HOW_MUCH_OF = re.compile(
+    r"\bhow much (?:(?:more|less|extra) )?"
+    r"(?!(?:more|less|extra|money|rent|tax|deposit|pay|interest)\b)[a-z]+ "
+    r"(?:does|do|did|will|would)\b",
+    re.IGNORECASE,
+)
 _TRUTH = re.compile(r": (?:true|false)\W*\Z", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\bhow many ([a-z]+)\b", re.IGNORECASE)
 _FAMILIES = {
@@ -71,13 +78,15 @@ def _asked_family(question: str) -> str:
 
     >>> _asked_family("How much does a week cost?"), _asked_family("How many milliseconds is it?")
     ('money', 'time')
+    >>> _asked_family("How much memory does a week cost?")
+    ''
     """
     if read_question(question).kind != "count":
         return ""
     unit = next(filter(is_unit, _HOW_MANY.findall(question)), "").lower()
     if unit:
         return _find_family(unit.rstrip("s"))
-    return "money" if _MONEY.search(question) else ""
+    return "money" if _MONEY.search(question) and not _HOW_MUCH_OF.search(question) else ""
 
 
 def _find_family(unit: str) -> str:

@@ -62,23 +62,26 @@ def statements(
 
     `read` is that of `score`; what stands below the same question fits at least `BELOW`. Left out
     are statements about another member of a series than the question names (lamp 8 instead of lamp
-    7), and those that give another quantity ("which lamp burns 80 litres?").
+    7), and those that give another quantity ("which lamp burns 80 litres?"). A list that only its
+    heading announces has a fit of 0 unless one is asked for: its items answer.
     """
     all_said = _found(evidence)
     found = drop_other_members(question, all_said, evidence)
     found = drop_other_quantities(question, found)
     found = _drop_rows(question, found, evidence)
-    found = _drop_empty(question, found) or found
-    found = _drop_sources(question, found, evidence) or found
+    told = _drop_empty(question, found) or found
+    aside = [each for each in found if each.is_headed and each not in told]
+    found = _drop_sources(question, told, evidence) or told
     if not found:
         return ()
 
     below = find_below(question, all_said, evidence)
     scored = prefer(question, score(Stated(question, evidence, found), read))
-    return tuple(
+    raised = [
         replace(each, fit=round(BELOW + (1 - BELOW) * each.fit, 6)) if each.order in below else each
         for each in scored
-    )
+    ]
+    return tuple(sorted([*raised, *aside], key=lambda each: each.order))
 
 
 def _drop_rows(
@@ -108,6 +111,8 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
             asked = _find_asked(line, asked)
             said, more = _say_whole(line, item.chunk, evidence)
             text = _drop_heading(to_line(said), headings)
+            if _is_asked_in(text, get_heading(section)):
+                continue
             if can_be_quoted(text) and text not in seen:
                 seen.add(text)
                 items = len(line.listed.items) + len(more) if line.listed else 0
@@ -131,6 +136,15 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
 def _find_section(line: Line, chunk: Chunk) -> str:
     """Return the path of the headings above a line of a chunk."""
     return chunk.find_break(chunk.start + line.start).section
+
+
+def _is_asked_in(text: str, heading: str) -> bool:
+    """Return whether a text is a sentence of a heading that asks.
+
+    >>> _is_asked_in("It won't start.", "It won't start. Why?"), _is_asked_in("It is.", "It is.")
+    (True, False)
+    """
+    return heading.endswith("?") and text in heading
 
 
 def _find_heading(chunk: Chunk, section: str) -> str:

@@ -73,6 +73,7 @@ MARKS = "*•‣▪▸◦–●■＊○□◆◇⋄❖►▶➢➤→⇒✓✔�
 ITEM = re.compile(rf"(?:[-+{MARKS}]|\(?(?:\d{{1,3}}|[a-z]|[ivx]{{1,5}})\)|\d{{1,3}}:)\s")
 ASKED = re.compile(r"Q(?:uestion)?(?: ?\d{1,3})?[:.]\s+")  # before a question with its answer
 _NUMBERED = re.compile(rf"\d{{1,3}}\.\s|(?:\d{{1,3}}\.){{1,5}}\d{{1,3}}\.?\s|{_CAPTION}\s")
+_COUNTED = re.compile(r"\s{0,12}(\d{1,2})\.\s")
 _NUMBERED_HEADING = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,5}\.?\s[^\n]{1,90}(?<![.,;:?!])")
 MIN_CLAUSE_WORDS = 8  # fewer are a title that ends with a full stop
 _SECTION_NUMBER = re.compile(
@@ -188,15 +189,37 @@ def block_spans(text: str) -> Iterator[tuple[int, int]]:
     """
     start = offset = 0
     previous = ""
+    lines = text.split("\n")
+    counted = _find_counted(lines)
 
-    for raw in text.split("\n"):
+    for number, raw in enumerate(lines):
         line = raw.strip()
-        if _parts(previous, line):
+        if number in counted or _parts(previous, line):
             yield from trim_span(text, start, offset)
             start = offset
         previous = line
         offset += len(raw) + 1
     yield from trim_span(text, start, len(text))
+
+
+def _find_counted(lines: Iterable[str]) -> set[int]:
+    """Return which lines are the items "1.", "2." … of a list, whatever stands before them.
+
+    >>> sorted(_find_counted(["You have to", "1. sweep,", "2. lock,", "see step", "7. of it"]))
+    [1, 2]
+    """
+    items: set[int] = set()
+    last, place = 0, 0
+
+    for number, line in enumerate(lines):
+        if not (mark := _COUNTED.match(line)):
+            continue
+        if int(mark[1]) == last + 1 and last:
+            items |= {place, number}
+        last = int(mark[1]) if int(mark[1]) in (1, last + 1) else 0
+        place = number
+
+    return items
 
 
 def trim_span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -17,7 +17,9 @@ MIN_ITEMS = 2
 # What introduces a list: a colon, or the word itself in a sentence before items.
 _LEADS = re.compile(
     r":\Z|\w—\Z|\b(?:list|(?:the|these|as|any|each|one|all|of) following|below)\b[^.]{0,80}\.\Z"
-    r"|\b(?:the|these) following(?: \w+){1,5}\Z",
+    r"|\b(?:the|these) following(?: \w+){1,5}\Z"
+    # "The hirer has to", "You get"
+    r"|\w (?:to|then|that|if|by|can|may|must|shall|should|will|gets?|has|have|needs?|includes?)\Z",
     re.IGNORECASE,
 )
 # At the end of an item, what introduces items below it.
@@ -133,6 +135,8 @@ def _read_list_below(text: str, spans: Spans, number: int) -> ItemList | None:
     begin, end = spans[number]
     item, below = text[begin:end], read_list(text, spans, number)
     if begin == 0 or len(below.items) < MIN_ITEMS or _ENDS_SENTENCE.search(item):
+        return None
+    if _is_counted_on(text, spans[: number + 2], number + 1, item):  # the next item, not below
         return None
     return replace(below, introduction=f"{_say_item(item)}:")
 

@@ -99,7 +99,11 @@ _LISTS = re.compile(
             r"\bin (?:what|which) ways?\b",
             rf"\bwhat (?:{_AUXILIARY}|is|was)\b[^?]{{1,80}}\b{_HOLDS}\b",
             rf"\bwhat (?:{_AUXILIARY}|is|was) [^?]{{1,80}} {_PURPOSE}\b",
-            r"\bwhat (?:can|may|must|should|shall) (?:be\b|not\b|happen\b|[^?]{1,80} do\b)",
+            (
+                r"\bwhat (?:can|may|must|should|shall) "
+                r"(?:be\b|not\b|happen\b|[^?]{1,80} (?:do|try|bring|check)\b)"
+            ),
+            r"\bwhat to (?:do|try|bring|check)\b",
             r"\bwhat (?:can|may) [^?]{1,80} be (?:set to|one of)\b",
         )
     ),
@@ -114,7 +118,7 @@ _ENUMERATES = re.compile(
     r"|\bhow (?:is|are|was|were) (?!\w+ (?:is|are|from)\b)"
     r"|\bwhat(?:['’]s| is| are| was| were)(?: all)? (?:on|in|inside|among|part of)"
     r" (?:the|my|our|this|an?)\b"
-    r"|(?:\A|[.?!] )(?:list|name|enumerate) (?:all|the|its)\b",
+    r"|(?:\A|[.?!] )(?:list|name|enumerate) (?:all|the|its)\b|\bstep by step\b",
     re.IGNORECASE,
 )
 _YES_NO = re.compile(
@@ -123,7 +127,8 @@ _YES_NO = re.compile(
     re.IGNORECASE,
 )
 _WHO = re.compile(
-    r"\b(?:who|whom|whose)\b|\b(?:what|which) \w*(?:person|name|author|justice|judge"
+    r"(?<!person )(?<!people )(?<!those )(?<!one )\b(?:who|whom|whose)\b"
+    r"|\b(?:what|which) \w*(?:person|name|author|justice|judge"
     r"|company|president|officer|director|organi[sz]ation)\b",
     re.IGNORECASE,
 )
@@ -159,7 +164,7 @@ _MEANS = re.compile(
     r"|\bwhat [^?]{1,60} (?:understands?|understood) by ([^?]{1,80})"
     r"|\bwhat does it mean (?:when|if|that|for) [^?]{1,80}? (?:is|are|to be) ([^?]{1,60})"
     r"|\b(?:what|how) (?:does|do|did) (.{1,80}?) (?:mean|stand for|work)\b"
-    r"|\bwhat (?:does|do) ([^?]{1,60}?) do(?: in [^?]{1,40})?[?.]?$"
+    r"|\bwhat (?:does|do) (?!(?:I|we|you|they|one)\b)([^?]{1,60}?) do(?: in [^?]{1,40})?[?.]?$"
     r"|\bhow (?:does|do|did|is|are) [^?]{1,80}? define (?:the term )?([^?]{1,80})"
     r"|\bhow (?:is|are) ([^?]{1,80}) defined\b",
     re.IGNORECASE,

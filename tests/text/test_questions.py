@@ -30,6 +30,8 @@ from esrag.verifying.drafts import to_evidence
         ("count", ["What should the limit be set to?", "What does the ticket cost?"]),
         ("other", ["What does the CSP do with it?", "Tell me of it."]),
         ("list", ["When a trustee reports it, what should the letter contain?"]),
+        ("list", ["I forgot my key, what do I have to do?", "What should I try?", "E4 what to do"]),
+        ("list", ["What does the person who signs it do, step by step?"]),
         ("list", ["Who decides in the project? List the people."]),
         ("count", ["I broke the licence. How many days do I have?"]),
         ("yesno", ["If I lose my key, can I get a new one?"]),
