@@ -18,8 +18,9 @@ from esrag.evidence.tables import drop_lead
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
 from esrag.generating.antecedents import follows, goes_on, needs_former, refers_back, stands_alone
 from esrag.generating.comparing import compare, count_words
+from esrag.text import get_heading
 from esrag.text.questions import read_question
-from esrag.text.terms import compounds, find_years, gives_other_years, terms
+from esrag.text.terms import DATED, compounds, find_years, gives_other_years, terms
 from esrag.verifying.support import Unsupported, support
 
 MAX_WORDS = 60  # of an answer, from which no sentence is added to the best one
@@ -35,11 +36,14 @@ LISTED_HOW = 0.95  # of a list, if the question asks how: a sentence may say it 
 LESS = 5.0
 MAX_LEAD = 8  # words of a list's lead that may name what the list has
 MAX_COUNTED = 90  # words of what is counted in sentences
+MAX_JOINED = 120  # words of a list that is told for several of its items
 MAX_APART = 3  # sentences from "The first …" to "The second …"
 ALIKE = 0.8  # sentences that share more of their words than this say the same
 
 _SINGLE = {"count", "yesno", "who", "time"}  # kinds of questions that no list answers
+_SENTENCES = {*_SINGLE, "comparison", "definition"}  # those that single sentences answer
 _CUT = re.compile(r"\b(?:an?|and|at|by|either|for|from|of|or|the|to|with)\Z")  # within a sentence
+_ALL = re.compile(r"\bfollowing\b", re.IGNORECASE)  # in a list's lead
 _STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
 _ENTRY = re.compile(r"(?P<term>[^:.]{1,60}: )?(?:An?|Any|One|The) [a-z]")
 _IS_ONE = re.compile(
@@ -117,7 +121,21 @@ def _cells(task: GenerationTask) -> str:
 
 def _sentences(task: GenerationTask) -> str:
     chosen = _choose(task.question, _leave_out_years(task), task.max_sentences)
-    return " ".join(_cite(statement, task.question) for statement in chosen)
+    dated = _find_dated_heading(task, chosen[0]) if chosen else ""
+    return " ".join(filter(None, [dated, *(_cite(each, task.question) for each in chosen)]))
+
+
+def _find_dated_heading(task: GenerationTask, best: Statement) -> str:
+    """Return the heading above an undated statement, cited, if it has the date asked for; else "".
+
+    As in a list of changes, or in minutes: "2.8.0 – 2022-06-02".
+    """
+    heading = get_heading(best.section)
+    if read_question(task.question).kind != "time" or not DATED.search(heading):
+        return ""
+    texts = {item.key: item.chunk.text for item in task.evidence}
+    is_told = DATED.search(best.text) or heading in best.text
+    return f"{heading}: [{best.key}]" if heading in texts[best.key] and not is_told else ""
 
 
 def _leave_out_years(task: GenerationTask) -> Sequence[Statement]:
@@ -151,10 +169,29 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
     ranked = _rank(question, found)
     if compared := compare(question, ranked)[:max_sentences]:
         return sorted(compared, key=lambda each: each.order)
-    best, *others = chosen = _choose_near(question, ranked, found)[:max_sentences]
+    near = _choose_near(question, ranked, found)[:max_sentences]
+    if read_question(question).kind not in _SENTENCES:
+        near = _join_items(near, found)
+    best, *others = chosen = near
     is_whole = stands_alone(best) and not asks_same(question, best.under)
     later = [each for each in others if is_whole or each.section != best.section]
     return sorted(chosen, key=lambda each: (each.key != best.key, each in later, each.order))
+
+
+def _join_items(chosen: list[Statement], found: Sequence[Statement]) -> list[Statement]:
+    """Return the list that the best statement and others are items of, unless it is long.
+
+    >>> items = [Statement("c1", n, text) for n, text in enumerate(("a saw", "a file"))]
+    >>> tools = Statement("c1", 2, "Tools: a saw; a file; a plane", items=3)
+    >>> _join_items(items, [*items, tools]) == [tools], _join_items(items, items) == items
+    (True, True)
+    """
+    lists = [each for each in found if each.items > 1 and each.key == chosen[0].key]
+    for listed in lists:
+        held = [each for each in chosen if each is not listed and each.text in listed.text]
+        if held[:1] == chosen[:1] and len(held) > 1 and count_words([listed]) <= MAX_JOINED:
+            return [listed]
+    return chosen
 
 
 def _rank(question: str, found: Sequence[Statement]) -> list[Statement]:
@@ -164,6 +201,8 @@ def _rank(question: str, found: Sequence[Statement]) -> list[Statement]:
     if kind not in _SINGLE:
         return ranked
     facts = [each for each in ranked if each.items <= 1]
+    if kind == "who" and _ALL.search(ranked[0].text.partition(":")[0]):
+        return ranked
     if not facts or facts[0].fit < LISTED * ranked[0].fit:
         return ranked
     whole = _find_whole(facts[0], ranked)
@@ -200,7 +239,7 @@ def _choose_near(
     if asks_same(question, best.under):
         near = [each for each in near if each.under == best.under]
     named = compounds(question) & set(terms(best.text))
-    near = [each for each in near if named.issubset(terms(each.text))]
+    near = [each for each in near if named.issubset(terms(each.text)) or _explains(each, best)]
     near = [each for each in near if stands_alone(each) or goes_on(each, best)]
     if read_question(question).kind in _FIGURED and _DIGIT.search(best.text):
         near = [each for each in near[:BESIDE] if _DIGIT.search(each.text) or goes_on(each, best)]
@@ -212,6 +251,11 @@ def _choose_near(
             chosen.append(statement)
 
     return chosen
+
+
+def _explains(statement: Statement, best: Statement) -> bool:
+    """Return whether a statement follows the best one, and names no part or model itself."""
+    return follows(statement, best) and not compounds(statement.text)
 
 
 def _is_near(statement: Statement, best: Statement) -> bool:
@@ -270,10 +314,13 @@ def _find_list(question: str, ranked: Sequence[Statement]) -> Statement | None:
 
 
 def _is_read_as_worse(statement: Statement, best: Statement) -> bool:
-    """Return whether the reader takes a statement for much less of an answer than the best one."""
+    """Return whether the reader takes a statement for much less of an answer than the best one.
+
+    If the best one lists things itself, any less is enough.
+    """
     if statement.reading is None or best.reading is None:
         return False
-    return statement.reading < best.reading - LESS
+    return statement.reading < best.reading - (0 if _SERIES.search(best.text) else LESS)
 
 
 def _find_promised(ranked: Sequence[Statement]) -> Statement | None:

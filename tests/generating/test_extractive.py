@@ -924,3 +924,63 @@ def test_what_is_said_to_follow_introduces_a_list_without_a_colon():
     text = "A lamp needs the following three things\n\n- oil\n- a wick\n- a match"
     said = answer("What does a lamp need?", text).text
     assert said == "A lamp needs the following three things: oil; a wick; a match [c1]"
+
+
+TIDY = "Before going the hirer has to\n1. stack the chairs;\n2. sweep the floor;\n3. lock the door."
+
+
+def test_a_list_is_told_whole_where_several_of_its_items_fit():
+    """What only its heading announces, too; but not where one fact is asked for."""
+    listed = Statement("c1", 0, "Tidy up: 1) Stack the chairs. 2) Sweep. 3) Lock.", items=3)
+    items = (
+        Statement("c1", 1, "Stack the chairs.", "", 0.6),
+        Statement("c1", 3, "Lock.", "", 0.5),
+    )
+    whole = "Tidy up: 1) Stack the chairs. [c1] 2) Sweep. [c1] 3) Lock. [c1]"
+    assert quote("The hall is a mess, now what?", listed, *items) == whole
+    assert (
+        quote("Do I have to stack chairs?", listed, *items) == "Stack the chairs. [c1] Lock. [c1]"
+    )
+    assert quote("The hall is a mess, now what?", *items) == "Stack the chairs. [c1] Lock. [c1]"
+
+
+def test_a_sentence_that_its_items_end_introduces_a_list():
+    """Each item is one, whatever it ends with, and the next one is not below it."""
+    said = answer("What does the hirer have to do?", TIDY).text
+    assert said == TIDY.replace("\n", " ").replace("to 1.", "to: 1)").replace("2.", "2)").replace(
+        "3.", "3)"
+    ).replace("door.", "door. [c1]")
+    found = [text for text, _ in iter_statements(TIDY.replace(";", ","))]
+    assert found[1:] == ["1. stack the chairs,", "2. sweep the floor,", "3. lock the door."]
+
+
+def test_all_of_the_following_are_who():
+    """Not one of them."""
+    text = "The following enter free of charge:\na) carers;\nb) firemen of this town."
+    said = answer("Who may enter free of charge?", text).text
+    assert said == "The following enter free of charge: a) carers; b) firemen of this town. [c1]"
+
+
+def test_a_date_may_stand_in_the_heading():
+    """As in a list of changes: it is told before the sentence, if that has none."""
+    text = "2.8.0 – 2 June 2022\nThe licence is a free one now."
+    (item,) = evidence(text)
+    dated = Evidence("c1", replace(item.chunk, section="Changes > 2.8.0 – 2 June 2022"), 1.0)
+    task = GenerationTask(
+        "When did the licence become free?", (dated,), statements("", (dated,)), 1
+    )
+    draft = ExtractiveGenerator(GeneratorOptions()).generate(task)
+    assert draft.text == "2.8.0 – 2 June 2022: [c1] The licence is a free one now. [c1]"
+    assert verify(draft.text, (dated,)).text == draft.text
+    task = replace(task, question="How free is the licence?")
+    draft = ExtractiveGenerator(GeneratorOptions()).generate(task)
+    assert draft.text == "The licence is a free one now. [c1]"
+
+
+def test_what_follows_an_entry_explains_it():
+    """Though it does not repeat its name."""
+    entry = Statement("c1", 1, "TG-310: The laptop is too old.", "", 0.6)
+    advice = Statement("c1", 2, "Post the laptop to the office.", "", 0.5)
+    other = Statement("c1", 3, "TG-415: Post no letter.", "", 0.5)
+    said = quote("laptop TG-310 what to do", entry, advice, other)
+    assert said == "TG-310: The laptop is too old. [c1] Post the laptop to the office. [c1]"
