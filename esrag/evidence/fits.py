@@ -25,6 +25,9 @@ from esrag.text.questions import find_core, read_sides
 # are no better.
 READ_AT_MOST, READ_AT_ONCE, READ_DEFINING, READ_COMPARING = 20, 2, 2, 6
 READ_UNTIL = 3.0  # the reader's score of a statement, from which it reads no others
+# So many in a row that surely answer nothing end the reading, too: over five sets of questions it
+# then reads 12 statements instead of 16, and of 344 verdicts two change, one from good to refused.
+READ_IN_VAIN, NO_ANSWER = 6, -6.0
 READ_BY_WORDS = 0.5
 # The weights of features and reader. The offset moves the best fit near 0.55.
 FIT_OFFSET, FIT_BY_FEATURES, FIT_BY_READING = 0.3, 0.5, 0.014
@@ -107,14 +110,21 @@ def _read_best(stated: Stated, fits: Scores, read: Read, defines: npt.NDArray[np
 
     chunks = {item.key: item.chunk for item in stated.evidence}
     wordings = dict.fromkeys((stated.question, find_core(stated.question)))
-    readings = np.full(len(fits), np.nan)
+    readings, scores = np.full(len(fits), np.nan), list[float]()
     for numbers in (first, *_cut(others, READ_AT_ONCE)):
         found = [stated.statements[n] for n in numbers]
         texts = [with_headings(one, chunks[one.key]) for one in found]
         readings[numbers] = np.max([read(wording, texts) for wording in wordings], axis=0)
-        if np.nanmax(readings) >= READ_UNTIL:
+        scores.extend(readings[numbers])
+        if _is_settled(scores):
             break
     return readings.round(4)
+
+
+def _is_settled(scores: Sequence[float]) -> bool:
+    """Return whether one of the statements read is surely an answer, or the last ones are not."""
+    in_vain = len(scores) >= READ_IN_VAIN and max(scores[-READ_IN_VAIN:]) < NO_ANSWER
+    return in_vain or max(scores) >= READ_UNTIL
 
 
 def _cut(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:

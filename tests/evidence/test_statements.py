@@ -5,7 +5,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from esrag.evidence.fits import READ_AT_MOST, READ_AT_ONCE
+from esrag.evidence.fits import NO_ANSWER, READ_AT_MOST, READ_AT_ONCE, READ_IN_VAIN
 from esrag.evidence.statements import statements
 from esrag.records import Break, Chunk, Evidence
 
@@ -42,12 +42,12 @@ def evidence(texts, closeness=(0.6, 0.3)):
 class Reader:
     """Scores texts with a word highly, the others badly, and remembers what it was given."""
 
-    def __init__(self, word):
-        self.word, self.given = word, []
+    def __init__(self, word, other=-8.0):
+        self.word, self.other, self.given = word, other, []
 
     def __call__(self, question, texts):
         self.given += texts
-        return np.array([8.0 if self.word in text else -8.0 for text in texts])
+        return np.array([8.0 if self.word in text else self.other for text in texts])
 
     def compare(self, question, texts):
         """Finds all texts equally near."""
@@ -63,12 +63,12 @@ class Fair(Reader):
 
 def test_the_reader_gets_the_best_statements_and_moves_their_fits():
     """What it finds is the best; what it did not read fits no better than the worst that it did."""
-    given, read = evidence([*FITTING, *OTHER]), Fair("number 4 ")
+    given, read = evidence([*FITTING, *OTHER]), Fair("number 4 ", NO_ANSWER)
     found = statements(QUESTION, given, read)
 
     assert len(read.given) == READ_AT_MOST
     assert max(found, key=lambda one: one.fit).text == FITTING[4]
-    assert {one.reading for one in found} == {2.0, -8.0, None}
+    assert {one.reading for one in found} == {2.0, NO_ANSWER, None}
     worst = min(one.fit for one in found if one.reading is not None)
     assert all(one.fit <= worst for one in found if one.reading is None)
 
@@ -79,6 +79,13 @@ def test_the_reader_stops_when_a_statement_is_surely_an_answer():
     found = statements(QUESTION, evidence([*FITTING, *OTHER]), read)
     assert len(read.given) == READ_AT_ONCE
     assert [one.reading for one in found].count(8.0) == READ_AT_ONCE
+
+
+def test_the_reader_stops_after_several_statements_that_are_surely_no_answers():
+    """In a row: what comes after is not read."""
+    read = Reader("cable of a kettle that nobody has", NO_ANSWER - 0.1)
+    statements(QUESTION, evidence([*FITTING, *OTHER]), read)
+    assert len(read.given) == READ_IN_VAIN
 
 
 def test_both_sides_of_a_comparison_are_read():
