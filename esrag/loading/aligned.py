@@ -31,6 +31,7 @@ MAX_HEADER = 3  # lines
 _DASHES = re.compile(r"[-=~_]{2,}")
 _MARK = re.compile(r"[:|]?")
 _FIGURE, _NAME = re.compile(r"\d"), re.compile(r"[^\W\d_]|\A(?:19|20)\d\d(?:/\d\d)?\Z")
+_YEARS = re.compile(r"\s*(?:(?:19|20)\d\d(?:/\d\d)?(?:\s+|\Z)){2,40}")
 _BETWEEN = "\n\n"
 
 Extent = tuple[int, int]
@@ -150,7 +151,8 @@ def _find_rows(lines: Sequence[str], start: int, end: int) -> Extent:
         first = number + 1
     figures = sum(bool(_FIGURE.search(line)) for line in lines[best[0] : best[1]])
     # With no figures at all, the first row may be one like the others.
-    is_header = figures > 1 and not _FIGURE.search(lines[best[0]])
+    top = lines[best[0]]
+    is_header = figures > 1 and bool(_YEARS.fullmatch(top) or not _FIGURE.search(top))
     return (best[0] + is_header, best[1])
 
 

@@ -50,7 +50,7 @@ _COUNTS = re.compile(
     rf"|\bwhat(?:'s| is| are| was| were) (?:my|our|the|your)(?: [\w-]{{1,40}}){{0,2}}? {_CHARGES}s?"
     r" (?:at|for|from|if|in|of|on|per|to|when|with|without)\b"
     r"|\A(?:at|above|below|over|under|beyond|up to) what \w"
-    r"|\bwhat (?:do|does|did) [^?]{1,80}\b(?:cost|weigh|earn|measure)\b"
+    r"|\bwhat (?:do|does|did) [^?]{1,80}\b(?:cost|weigh|earn|pay|measure)\b"
     r"|\bwhat (?:is|are|was|were) [^?]{1,80}\b(?:paid|charged|worth)\b"
     r"|\bwhat(?:'s| is| was) the (?:furthest|farthest|fewest|(?:most|least) \w+s)\b"
     r"|\bwhat (?:should|must|is|are)\b[^?]{1,80}\bset to\b"

@@ -154,6 +154,14 @@ def test_a_line_may_divide_a_table_from_its_header_and_its_total(load_one, name)
     assert len(rows) == 3
 
 
+def test_years_are_names_of_columns(load_one):
+    """Also right below a title."""
+    text = "3. VISITS\n---------\n            2022/23   2023/24\n  Pool       61,300    68,900\n"
+    more = "  Library   104,800   103,100\n  Gym         9,150    13,600\n"
+    rows = rows_of(load_one("visits.txt", text + more))
+    assert rows[1].endswith("Library, 2022/23: 104,800, 2023/24: 103,100")
+
+
 def test_a_line_below_a_title_is_no_table():
     """Nor is text in lines."""
     text = (
