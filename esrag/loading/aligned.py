@@ -18,6 +18,7 @@ MIN_ROWS, MIN_COLUMNS, MAX_COLUMNS = 3, 3, 40
 MAX_ROWS = 2_000  # that are looked at together
 MIN_GUTTER = 2  # blanks between two columns
 MIN_SHORT = 0.6  # share of the cells beside the first of a row that are short, or figures
+MIN_DIVIDED = 0.3  # the same below a line of dashes
 MAX_SHORT = 7  # letters of a short cell
 MAX_ABOVE = 20  # lines in which a caption is looked for
 
@@ -135,7 +136,7 @@ def _read_below_line(block: Sequence[str]) -> tuple[int, tuple[tuple[str, ...], 
         return None
     columns = _read_columns(body)
     for first in range(max(line - MAX_HEADER, 0), line):
-        if rows := _read_table(block[first:line], body, columns):
+        if rows := _read_table(block[first:line], body, columns, is_divided=True):
             return first, rows
     return None
 
@@ -187,7 +188,11 @@ def _read_columns(rows: Sequence[str]) -> list[Extent]:
 
 
 def _read_table(
-    header: Sequence[str], body: Sequence[str], columns: Sequence[Extent]
+    header: Sequence[str],
+    body: Sequence[str],
+    columns: Sequence[Extent],
+    *,
+    is_divided: bool = False,
 ) -> tuple[tuple[str, ...], ...]:
     """Return header and rows, or () if this is no table."""
     if any("|" in line for line in header) or not MIN_COLUMNS <= len(columns) <= MAX_COLUMNS:
@@ -201,7 +206,7 @@ def _read_table(
     kept = [n for n in range(len(columns)) if not all(_MARK.fullmatch(row[n]) for row in cells)]
     rows = [tuple(row[n] for n in kept) for row in cells]
     named = tuple(names[n] for n in kept)
-    is_table = len(kept) >= MIN_COLUMNS and _is_plausible(named, rows)
+    is_table = len(kept) >= MIN_COLUMNS and _is_plausible(named, rows, is_divided=is_divided)
     return (named, *rows) if is_table else ()
 
 
@@ -237,13 +242,16 @@ def _read_header(header: str, edges: Sequence[int]) -> list[str]:
     return names
 
 
-def _is_plausible(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the header names the columns, and most cells are short or figures."""
+def _is_plausible(names: Sequence[str], rows: Sequence[Sequence[str]], *, is_divided: bool) -> bool:
+    """Return whether the header names the columns, and most cells are short or figures.
+
+    Below a line of dashes cells may be longer.
+    """
     beside = [cell for row in rows for cell in row[1:] if cell]
     short = [cell for cell in beside if len(cell) <= MAX_SHORT or _FIGURE.match(cell)]
     is_named = all(map(_NAME.search, names[1:])) and len({*names}) == len(names)
     is_whole = all(row[0] for row in rows)
     has_figures = any(_FIGURE.search(cell) for cell in beside) or len(short) == len(beside)
-    is_short = len(short) >= MIN_SHORT * len(beside)
+    is_short = len(short) >= (MIN_DIVIDED if is_divided else MIN_SHORT) * len(beside)
     is_clear = not any("|" in cell for row in rows for cell in row)
     return is_named and is_whole and is_clear and has_figures and is_short

@@ -8,6 +8,7 @@ from operator import itemgetter
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.inline import add_without_marks, strip_rst_marks
 from esrag.loading.layout import Layout, Line, join_lines, split_lines, trim
+from esrag.loading.rst_data_tables import find_data_tables, write_data_table
 from esrag.loading.rst_directives import find_literal, write_directives
 from esrag.loading.rst_tables import write_rows
 from esrag.records import Document, Source, Span
@@ -62,18 +63,34 @@ def _write_tables(text: str) -> tuple[str, list[Span]]:
     spans: list[Span] = []
     done = length = 0
 
-    for table in tables(split_lines(text)):
-        before = text[max(table.start - _MAX_ABOVE, done) : table.start]
-        above = [line.strip() for line in before.split("\n") if line.strip()]
-        written = write_rows(text[table.start : table.end], strip_rst_marks, read_caption(above))
-        if written == text[table.start : table.end]:
+    lines = split_lines(text)
+    literal = find_literal(lines)
+    held = [table for table in find_data_tables(lines) if table.start not in literal]
+    for table in sorted([*tables(lines), *held], key=lambda each: each.start):
+        if table.start < done:
             continue
-        length += table.start - done
-        pieces += [text[done : table.start], written]
+        title, written = _write_table(text, table, done)
+        if not written:
+            continue
+        before = text[done : table.start] + (f"{title}\n\n" if title else "")
+        length += len(before)
+        pieces += [before, written]
         spans += [Span(length + start, length + end) for start, end in _parts(written)]
         length, done = length + len(written), table.end
 
     return "".join([*pieces, text[done:]]), spans
+
+
+def _write_table(text: str, table: Span, done: int) -> tuple[str, str]:
+    """Return the title that a table's directive gives, and its rows; "" if it stays as it is."""
+    shown = text[table.start : table.end]
+    if shown.lstrip().startswith(".."):
+        return write_data_table(shown, strip_rst_marks)
+
+    before = text[max(table.start - _MAX_ABOVE, done) : table.start]
+    above = [line.strip() for line in before.split("\n") if line.strip()]
+    written = write_rows(shown, strip_rst_marks, read_caption(above))
+    return "", "" if written == shown else written
 
 
 def _parts(text: str) -> Iterator[tuple[int, int]]:

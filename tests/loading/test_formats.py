@@ -17,6 +17,7 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from esrag.errors import ParsingError
+from esrag.evidence.lines import lines
 from esrag.loading import Skipped
 from esrag.loading.pdf import without_hyphens
 from esrag.loading.running_heads import without_running_lines
@@ -913,3 +914,57 @@ def test_paragraphs_of_a_slide_are_items(load_one, build):
     assert load_one("a.pptx", build.saved(deck)).text == (
         "Agenda\n- Welcome\n- The year\n  - traffic"
     )
+
+
+LIST_TABLE = """Sizes of lamps
+==============
+
+.. list-table:: What they *burn*
+   :header-rows: 2
+   :widths: 30 35 35
+
+   * - Lamp
+     - Oil
+     - Price
+   * -
+     - ml
+     - net | gross
+   * - Davy
+     - 40
+     - 1 | 2
+   * - Argand,
+       a tall one
+     -
+     - 3
+
+.. csv-table::
+   :header: "Lamp", "Made in"
+
+   "Davy", "Kiel, Jena"
+   "Argand", 1780
+
+.. csv-table:: From elsewhere
+   :file: lamps.csv
+
+Then::
+
+  .. list-table:: Shown
+     :header-rows: 1
+
+     * - a
+     * - b
+"""
+
+
+def test_rst_directives_of_tables_are_tables(load_one):
+    """Unless they have no header, or are shown as text."""
+    document = load_one("lamps.rst", LIST_TABLE)
+    assert tables(document) == [
+        "Lamp | Oil ml | Price net ¦ gross\nDavy | 40 | 1 ¦ 2\nArgand, a tall one |  | 3",
+        "Lamp | Made in\nDavy | Kiel, Jena\nArgand | 1780",
+    ]
+    assert "\n\nWhat they burn\n\nLamp | " in document.text
+    assert "* - a" in document.text
+    assert ":file: lamps.csv" in document.text
+    rows = [line.text for line in lines(document.text) if line.row]
+    assert rows[0] == "What they burn: Lamp: Davy, Oil ml: 40, Price net ¦ gross: 1 ¦ 2"
