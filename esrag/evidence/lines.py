@@ -41,6 +41,7 @@ _ASSIGNED = re.compile(
     r"|(?!Page|Part|Section|Table|Figure)[A-Za-z][\w.-]{1,40}: [^\s\w]{0,3}(?!\d{4}-)\d\S{0,40}"
 )
 _EMPTY = re.compile(r"\A[A-Z][\w-]{1,20}:\s*\Z")
+_CLAUSE = re.compile(r"\b(?:is|are|has|have|may|must|can|cannot|will|shall|should)\b")
 _BULLET = re.compile(rf"\A(?:[-{MARKS}]|\d{{1,2}}[.)])\s+")
 _NOTES = re.compile(r"\A(?:\[\d{1,3}\])+\s+(?=[A-Z])")  # of the sentence before
 # A term, and its definition below it: indented or, as in Markdown, after a colon.
@@ -155,8 +156,9 @@ def _iter_said(
     if not _HEADING.match(span):
         yield Line(_name_term(text, start, span), source, parse_named_row(span))
     if headed := read_headed_list(text, spans, number):
-        asks = read_heading(span).endswith("?")
-        yield Line(headed.render()[0], source, listed=headed, is_headed=not asks)
+        heading = read_heading(span)
+        says = heading.endswith("?") or _CLAUSE.search(heading)
+        yield Line(headed.render()[0], source, listed=headed, is_headed=not says)
 
 
 def _name_term(text: str, start: int, said: str) -> str:

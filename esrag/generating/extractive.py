@@ -235,8 +235,10 @@ def _choose_near(
     if read_question(question).kind == "list" and (counted := _count_on(best, found)) != best:
         return [counted]
     chosen = [best]
-    near = [] if defined else [each for each in ranked[1:] if _is_near(each, best)]
-    if asks_same(question, best.under):
+    is_same = asks_same(question, best.under)
+    others = [each for each in ranked if each is not best and _is_near(each, best)]
+    near = [] if defined and not is_same else others
+    if is_same:
         near = [each for each in near if each.under == best.under]
     named = compounds(question) & set(terms(best.text))
     near = [each for each in near if named.issubset(terms(each.text)) or _explains(each, best)]

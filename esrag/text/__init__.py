@@ -73,7 +73,7 @@ MARKS = "*•‣▪▸◦–●■＊○□◆◇⋄❖►▶➢➤→⇒✓✔�
 ITEM = re.compile(rf"(?:[-+{MARKS}]|\(?(?:\d{{1,3}}|[a-z]|[ivx]{{1,5}})\)|\d{{1,3}}:)\s")
 ASKED = re.compile(r"Q(?:uestion)?(?: ?\d{1,3})?[:.]\s+")  # before a question with its answer
 _NUMBERED = re.compile(rf"\d{{1,3}}\.\s|(?:\d{{1,3}}\.){{1,5}}\d{{1,3}}\.?\s|{_CAPTION}\s")
-_COUNTED = re.compile(r"\s{0,12}(\d{1,2})\.\s")
+_COUNTED = re.compile(r"\s{0,12}(\d{1,2}|[a-z])\.\s")
 _NUMBERED_HEADING = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,5}\.?\s[^\n]{1,90}(?<![.,;:?!])")
 MIN_CLAUSE_WORDS = 8  # fewer are a title that ends with a full stop
 _SECTION_NUMBER = re.compile(
@@ -203,20 +203,24 @@ def block_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _find_counted(lines: Iterable[str]) -> set[int]:
-    """Return which lines are the items "1.", "2." … of a list, whatever stands before them.
+    """Return which lines are the items "1.", "2." … or "a.", "b." … of a list.
+
+    Whatever stands before them.
 
     >>> sorted(_find_counted(["You have to", "1. sweep,", "2. lock,", "see step", "7. of it"]))
     [1, 2]
     """
     items: set[int] = set()
-    last, place = 0, 0
+    last, place, is_figure = 0, 0, True
 
     for number, line in enumerate(lines):
         if not (mark := _COUNTED.match(line)):
             continue
-        if int(mark[1]) == last + 1 and last:
+        count = int(mark[1]) if mark[1].isdigit() else ord(mark[1]) - ord("a") + 1
+        is_next = bool(last) and (count, mark[1].isdigit()) == (last + 1, is_figure)
+        if is_next:
             items |= {place, number}
-        last = int(mark[1]) if int(mark[1]) in (1, last + 1) else 0
+        last, is_figure = count if count == 1 or is_next else 0, mark[1].isdigit()
         place = number
 
     return items

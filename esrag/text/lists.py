@@ -19,7 +19,8 @@ _LEADS = re.compile(
     r":\Z|\w—\Z|\b(?:list|(?:the|these|as|any|each|one|all|of) following|below)\b[^.]{0,80}\.\Z"
     r"|\b(?:the|these) following(?: \w+){1,5}\Z"
     # "The hirer has to", "You get"
-    r"|\w (?:to|then|that|if|by|can|may|must|shall|should|will|gets?|has|have|needs?|includes?)\Z",
+    r"|\w (?:to|then|that|if|by|can|may|must|shall|should|will|gets?|has|have|needs?|includes?"
+    r"|is|are)\Z",
     re.IGNORECASE,
 )
 # At the end of an item, what introduces items below it.

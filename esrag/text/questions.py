@@ -224,12 +224,15 @@ _YEAR_BEFORE = re.compile(r"\b(?:in )?(?:the|a|one) (?:previous year|year (?:bef
 
 # What documents say instead of the words of a question.
 _HOW = re.compile(
-    r"\bhow (deep|expensive|far|fast|heavy|high|hot|long|loud|old|tall|thick|wide)\b", re.IGNORECASE
+    r"\bhow (big|deep|expensive|far|fast|hard|heavy|high|hot|large|long|loud|old|tall|thick|wide)"
+    r"\b",
+    re.IGNORECASE,
 )
 _MEASURED = {
-    "deep": "depth", "expensive": "price", "far": "distance", "fast": "speed", "heavy": "weight",
-    "high": "height", "hot": "temperature", "long": "length", "loud": "noise", "old": "age",
-    "tall": "height", "thick": "thickness", "wide": "width",
+    "big": "size", "deep": "depth", "expensive": "price", "far": "distance", "fast": "speed",
+    "hard": "hardness", "heavy": "weight", "high": "height", "hot": "temperature", "large": "size",
+    "long": "length", "loud": "noise", "old": "age", "tall": "height", "thick": "thickness",
+    "wide": "width",
 }  # fmt: skip
 _HYPHENATED = re.compile(r"(?<![\w-])[a-z]{2,5}-[a-z]{3,20}(?![\w-])")
 _UNLESS = (

@@ -984,3 +984,14 @@ def test_what_follows_an_entry_explains_it():
     other = Statement("c1", 3, "TG-415: Post no letter.", "", 0.5)
     said = quote("laptop TG-310 what to do", entry, advice, other)
     assert said == "TG-310: The laptop is too old. [c1] Post the laptop to the office. [c1]"
+
+
+def test_a_reply_to_the_same_question_is_told_in_its_order():
+    """What defines it may be what comes first, or second."""
+    under = "What is a house speaker?"
+    first = Statement(
+        "c1", 0, "A tenant whom the block elects.", "", 0.8, under=under, defines=True
+    )
+    second = Statement("c1", 1, "A speaker has no keys.", "", 0.9, under=under, defines=True)
+    said = quote("What's a house speaker?", first, second)
+    assert said == "A tenant whom the block elects. [c1] A speaker has no keys. [c1]"
