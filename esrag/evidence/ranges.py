@@ -10,6 +10,7 @@ from math import inf
 from esrag.evidence.tables import Row
 from esrag.text.dates import list_dates
 from esrag.text.figures import header_units, to_figures, uses
+from esrag.text.terms import STOP_WORDS
 
 _MAX_CELL = 80  # characters
 _NUMBER = r"(?<![\d.,])(\d[\d,]{0,14}+(?:\.\d{1,6}+)?)"
@@ -28,7 +29,12 @@ _OR_MORE = re.compile(
     rf"{_NUMBER}{_UNIT} ?(?:\+|(?:and|or) (?:above|longer|more|older|over)\b)",
     re.IGNORECASE,
 )
-_AGE = re.compile(r"\b(\d{1,3})[- ]years?[- ]old\b|\baged? (\d{1,3})\b", re.IGNORECASE)
+_AGE = re.compile(
+    r"\b(\d{1,3})[- ]years?[- ]old\b|\baged? (\d{1,3})\b"
+    r"|(?:\b(?:am|is|turned)|'m) (\d{1,2})(?=[,.;?!]|\Z| and\b)",  # "My boy is 5."
+    re.IGNORECASE,
+)
+_NAMED = re.compile(rf"{_NUMBER} ?([^\W\d_]{{2,10}})(?![\w-])")  # by a unit that no list has
 _YEARS = "year"
 
 
@@ -91,14 +97,23 @@ def list_quantities(question: str) -> tuple[tuple[float, str], ...]:
 
     >>> list_quantities("What does a 12 metre boat cost my father, who is aged 67, in 2025?")
     ((12.0, 'meter'), (67.0, 'year'))
+    >>> list_quantities("What does a roof of 15 kWp cost, and in 2025?")
+    ((15.0, 'kWp'),)
     >>> list_quantities("Are vans over 7 m carried, and those of 5 to 7 m?")
     ()
     """
     for bound in (_SPAN, _LESS, _MORE, _OR_MORE):
         question = bound.sub(" ", question)
     found = [(_read(use.number), use.unit) for use in uses(to_figures(question)) if use.unit]
-    ages = [(float(age or other), _YEARS) for age, other in _AGE.findall(question)]
-    return (*dict.fromkeys([*found, *ages]),)
+    ages = [(float("".join(age)), _YEARS) for age in _AGE.findall(question)]
+    named = [(_read(number), unit) for number, unit in _NAMED.findall(question)]
+    others = [(number, unit) for number, unit in named if not _is_known(number, unit)]
+    return (*dict.fromkeys([*found, *ages, *others]),)
+
+
+def _is_known(number: float, unit: str) -> bool:
+    """Return whether what follows a number is a unit that has a name, or no unit at all."""
+    return unit in STOP_WORDS or any(use.unit for use in uses(to_figures(f"{number:g} {unit}")))
 
 
 def split_rows(question: str, rows: Iterable[Row]) -> tuple[set[Row], set[Row]]:
@@ -129,7 +144,8 @@ def _holds(row: Row, number: float, unit: str) -> bool | None:
     for name, cell in row.cells:
         told = None if list_dates(cell) else read_range(cell)
         given = {use.unit for use in uses(to_figures(cell)) if use.unit}
+        named = {word for _, word in _NAMED.findall(cell)}
         units = given or header_units(name)
-        if told and (unit in units or (unit == _YEARS and not units)):
+        if told and (unit in units | named or (unit == _YEARS and not units)):
             return told.holds(number)
     return None
