@@ -50,6 +50,10 @@ _IS_ONE = re.compile(
     r"\A[^.:;]{1,80}?\b(?:(?:is|are|was|were) (?:an?|the|any|one)|means?|refers? to|denotes?)\b"
     r"|\b(?:is|are) (?:called|known as|termed|referred to as)\b[^.,;]{1,40}[.]?\Z"
 )
+# A name, and what is said of it: "Dr Ada Lind: Partner."
+_PERSON = re.compile(
+    r"(?:(?:Dr|Mr|Ms|Mrs|Prof)\.? )?(?:[A-Z][\w'’.-]{0,30} ){1,3}[A-Z][\w'’-]{1,30}: "
+)
 _ARTICLE = re.compile(r"\bwhat (?:exactly )?(?:is|are) (an?) ", re.IGNORECASE)
 _THINGS = re.compile(r"\b(?:what|which|list|name)\b", re.IGNORECASE)  # "How …?" asks for acts
 # "Which ready-made burning modes …": what a list of them is announced as
@@ -173,7 +177,8 @@ def _choose(question: str, found: Sequence[Statement], max_sentences: int) -> li
     if read_question(question).kind not in _SENTENCES:
         near = _join_items(near, found)
     best, *others = chosen = near
-    is_whole = stands_alone(best) and not asks_same(question, best.under)
+    is_said = asks_same(question, best.under) or bool(_find_person(best, others))
+    is_whole = stands_alone(best) and not is_said
     later = [each for each in others if is_whole or each.section != best.section]
     return sorted(chosen, key=lambda each: (each.key != best.key, each in later, each.order))
 
@@ -376,12 +381,34 @@ def _find_explanation(
     if default := find_default(question, best, found):
         return [*former, default]
     kind = read_question(question).kind
+    if kind == "who":
+        return _find_person(best, found) or former
     if kind == "yesno":
         return [*former, *(each for each in found if goes_on(each, best))]
     after = [each for each in found if follows(each, best) and refers_back(each)]
     if kind == "list":
         return [*former, *(each for each in after if _SERIES.search(each.text))]
     return [*former, *after] if kind == "definition" else former
+
+
+def _find_person(best: Statement, found: Sequence[Statement]) -> list[Statement]:
+    """Return the beginning of the entry that a sentence belongs to, if that is about a person.
+
+    >>> ada = Statement("c1", 1, "Dr Ada Lind: Partner.", section="Staff")
+    >>> best = Statement("c1", 2, "Joint injections.", section="Staff")
+    >>> _find_person(best, [ada, best]) == [ada], _find_person(ada, [ada, best])
+    (True, [])
+    """
+    if _PERSON.match(best.text):
+        return []
+    above = [
+        each
+        for each in found
+        if (each.key, each.section) == (best.key, best.section)
+        and 0 < best.order - each.order <= MAX_APART
+    ]
+    named = [each for each in above if ": " in each.text]
+    return [each for each in named[-1:] if _PERSON.match(each.text)]
 
 
 def _count_on(best: Statement, found: Sequence[Statement]) -> Statement:

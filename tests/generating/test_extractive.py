@@ -995,3 +995,16 @@ def test_a_reply_to_the_same_question_is_told_in_its_order():
     second = Statement("c1", 1, "A speaker has no keys.", "", 0.9, under=under, defines=True)
     said = quote("What's a house speaker?", first, second)
     assert said == "A tenant whom the block elects. [c1] A speaker has no keys. [c1]"
+
+
+def test_who_is_told_where_an_entry_begins():
+    """As in a list of staff: a later sentence of the entry does not name the person."""
+    text = "Dr Ada Lind: Partner. Mondays. Joint injections for adults.\n\nBo Obi: Nurse. Travel."
+    given = evidence(text)
+    found = [
+        replace(each, fit=0.9 if "Joint" in each.text else 0.1) for each in statements("", given)
+    ]
+    said = quote("Who does joint injections?", *found)
+    assert said.startswith("Dr Ada Lind: Partner. [c1] ")
+    assert "Joint injections for adults. [c1]" in said
+    assert "Bo Obi" not in said
