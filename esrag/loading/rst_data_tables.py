@@ -11,6 +11,7 @@ from esrag.records import Span
 _DIRECTIVE = re.compile(r"(\s*)\.\. (list-table|csv-table)::(?:[ \t]+(\S.*))?")
 _OPTION = re.compile(r"\s+:([a-z][a-z-]{0,30}):(?:\s+(\S.*))?")
 _ROW, _CELL = re.compile(r"([*+-]\s+)-(?:\s|\Z)"), re.compile(r"-(?:\s|\Z)")
+MAX_DIGITS = 3  # of a number of header rows
 _DELIMITERS = {"tab": "\t", "space": " "}
 
 Row = list[str]
@@ -64,20 +65,20 @@ def _is_below(line: str, indent: int) -> bool:
 
 def _read_lists(lines: Sequence[str], options: dict[str, str]) -> list[Row]:
     """Return the rows of a list of lists, with one header row; [] without a header."""
-    rows: list[Row] = []
+    rows: list[list[list[str]]] = []  # the lines of each cell
     row_indent = cell_indent = -1
 
     for line in lines:
         indent, said = len(line) - len(line.lstrip()), line.strip()
         if (mark := _ROW.match(said)) and row_indent in (-1, indent):
             row_indent, cell_indent = indent, indent + len(mark[1])
-            rows.append([said[len(mark[1]) + 1 :]])
+            rows.append([[said[len(mark[1]) + 1 :]]])
         elif rows and indent == cell_indent and _CELL.match(said):
-            rows[-1].append(said[1:])
+            rows[-1].append([said[1:]])
         elif rows:
-            rows[-1][-1] += f" {said}"
+            rows[-1][-1].append(said)
 
-    return _join_header([[join_lines(cell) for cell in row] for row in rows], options)
+    return _join_header([[join_lines(" ".join(cell)) for cell in row] for row in rows], options)
 
 
 def _read_csv(lines: Sequence[str], options: dict[str, str]) -> list[Row]:
@@ -86,14 +87,15 @@ def _read_csv(lines: Sequence[str], options: dict[str, str]) -> list[Row]:
     body = [line.strip() for line in (options.get("header", ""), *lines) if line.strip()]
     try:
         rows = [*csv.reader(body, delimiter=delimiter, skipinitialspace=True)]
-    except (csv.Error, TypeError):  # TypeError: the delimiter has several characters
+    except (csv.Error, TypeError, ValueError):  # the latter two: for a delimiter that is none
         return []
     return _join_header(rows, options)
 
 
 def _join_header(rows: Sequence[Row], options: dict[str, str]) -> list[Row]:
     count = int("header" in options)
-    count += int(given) if (given := options.get("header-rows", "0")).isdecimal() else 0
+    given = options.get("header-rows", "0")
+    count += int(given) if given.isdecimal() and len(given) <= MAX_DIGITS else 0
     if not 0 < count < len(rows):
         return []
     return [join_header(rows[:count]), *rows[count:]]
