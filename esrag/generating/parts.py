@@ -44,9 +44,9 @@ _BOTH = re.compile(
     re.IGNORECASE,
 )
 _EACH = re.compile(
-    rf"(?P<ask>(?:\w+ )?{_WH}\b.+? )"
+    rf"(?P<ask>(?:\w+ )?(?P<wh>{_WH})\b.+? )"
     r"(?P<one>(?P<by>for|of|in|at|on|under) (?:[\w.-]+ ){0,3}[\w.-]+),? and "
-    rf"(?:{_WH} (?:many |much )?)?"
+    rf"(?:{_WH} (?:many |much )?|(?P=wh) \w+ )?"
     r"(?P<two>(?P=by) (?:[\w.-]+ ){0,3}[\w.-]+)",
     re.IGNORECASE,
 )
@@ -62,6 +62,7 @@ _IN_FULL = re.compile(
     r"|the|to|when|with)\b.{0,200})?)\?"
 )
 _ELLIPTIC = re.compile(rf"{_ASKED}(?P<name>{_CAPITALS}|(?:an?|the) [\w-]{{1,40}})\?")
+_ONE = re.compile(r"\bone\Z")  # "for a tall lamp and for a small one"
 _PREPOSITION = re.compile(r"\b(?:of|for|in|at|on|under|between|from|with|by|to)\b", re.IGNORECASE)
 _ARE = re.compile(r" (?:are|were) ", re.IGNORECASE)
 _IS = {" are ": " is ", " were ": " was "}
@@ -76,6 +77,8 @@ def split_question(question: str, most: int) -> tuple[str, ...]:
     ('What is the fee of a loan?', 'What is the term of a loan?')
     >>> split_question("What is the fare for adults and for children?", 3)
     ('What is the fare for adults?', 'What is the fare for children?')
+    >>> split_question("How long is the wick for a tall lamp, and how long for a small one?", 3)
+    ('How long is the wick for a tall lamp?', 'How long is the wick for a small lamp?')
     >>> split_question("How many cars does Davy carry, and how many does Lucy?", 3)
     ('How many cars does Davy carry?', 'How many cars does Lucy carry?')
     >>> split_question("Who decides when and how a chunk is cited?", 3)
@@ -133,7 +136,9 @@ def _share(clause: str) -> tuple[str, ...]:
 
     each = _EACH.fullmatch(clause.rstrip("?,; "))
     if each and _OPENS.match(clause) and not read_sides(clause):
-        return _close(f"{each['ask']}{each['one']}"), _close(f"{each['ask']}{each['two']}")
+        thing = each["one"].rpartition(" ")[2]
+        other = _ONE.sub(thing, each["two"])
+        return _close(f"{each['ask']}{each['one']}"), _close(f"{each['ask']}{other}")
     return (clause,)
 
 

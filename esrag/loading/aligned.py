@@ -69,8 +69,10 @@ def find_aligned(lines: Sequence[str]) -> Iterator[Aligned]:
         if header is None or body[1] - body[0] < MIN_ROWS or _is_continued(shown, header):
             continue
         rows_shown = shown[body[0] : body[1]]
-        columns = _read_rule(shown[ruled]) if ruled else _read_columns(rows_shown)
-        if rows := _read_table([shown[header]], rows_shown, columns):
+        own = _read_columns(rows_shown)  # a cell may be longer than the dashes above it
+        columns = [_read_rule(shown[ruled]), own] if ruled else [own]
+        read = (_read_table([shown[header]], rows_shown, each) for each in columns)
+        if rows := next(filter(None, read), None):
             yield Aligned(header, body[1], rows)
             free = body[1]
 

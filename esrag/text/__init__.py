@@ -73,6 +73,12 @@ MARKS = "*•‣▪▸◦–●■＊○□◆◇⋄❖►▶➢➤→⇒✓✔�
 ITEM = re.compile(rf"(?:[-+{MARKS}]|\(?(?:\d{{1,3}}|[a-z]|[ivx]{{1,5}})\)|\d{{1,3}}:)\s")
 ASKED = re.compile(r"Q(?:uestion)?(?: ?\d{1,3})?[:.]\s+")  # before a question with its answer
 _NUMBERED = re.compile(rf"\d{{1,3}}\.\s|(?:\d{{1,3}}\.){{1,5}}\d{{1,3}}\.?\s|{_CAPTION}\s")
+# "SECTION 5: Fire", below a sentence
+_PART = re.compile(
+    r"(?:annex|appendix|chapter|part|section) [\dA-Z]{1,4}[.:]? [^\n]{1,80}(?<![.,;:?!])",
+    re.IGNORECASE,
+)
+_CUT_HERE = re.compile(r"(?:[-–—_.·✂] ){5,}[-–—_.·✂]?")  # of a form, stripped
 _COUNTED = re.compile(r"\s{0,12}(\d{1,2}|[a-z])\.\s")
 _NUMBERED_HEADING = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,5}\.?\s[^\n]{1,90}(?<![.,;:?!])")
 MIN_CLAUSE_WORDS = 8  # fewer are a title that ends with a full stop
@@ -185,7 +191,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 def block_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the offsets of blocks, which no sentence crosses, trimmed and in order.
 
-    A block is a paragraph, a heading, an item or a row.
+    A block is a paragraph, a heading, an item or a row. A line to cut along is none.
     """
     start = offset = 0
     previous = ""
@@ -194,12 +200,15 @@ def block_spans(text: str) -> Iterator[tuple[int, int]]:
 
     for number, raw in enumerate(lines):
         line = raw.strip()
-        if number in counted or _parts(previous, line):
+        if _CUT_HERE.fullmatch(previous):
+            start = offset
+        elif number in counted or _CUT_HERE.fullmatch(line) or _parts(previous, line):
             yield from trim_span(text, start, offset)
             start = offset
         previous = line
         offset += len(raw) + 1
-    yield from trim_span(text, start, len(text))
+    if not _CUT_HERE.fullmatch(previous):
+        yield from trim_span(text, start, len(text))
 
 
 def _find_counted(lines: Iterable[str]) -> set[int]:
@@ -302,6 +311,8 @@ def _parts(previous: str, line: str) -> bool:
         return True
     if _OPEN_END.search(previous[-16:]):
         return False
+    if previous[-1] in ".!?" and _PART.fullmatch(line):
+        return True
     if _NUMBERED.match(line) or _NUMBERED_HEADING.fullmatch(previous):
         return True
 
