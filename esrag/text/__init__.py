@@ -311,9 +311,8 @@ def _parts(previous: str, line: str) -> bool:
         return True
     if _OPEN_END.search(previous[-16:]):
         return False
-    if previous[-1] in ".!?" and _PART.fullmatch(line):
-        return True
-    if _NUMBERED.match(line) or _NUMBERED_HEADING.fullmatch(previous):
+    is_part = previous[-1] in ".!?" and _PART.fullmatch(line)
+    if is_part or _NUMBERED.match(line) or _NUMBERED_HEADING.fullmatch(previous):
         return True
 
     return _ends_early(previous, line) or (

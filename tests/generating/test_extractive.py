@@ -871,7 +871,8 @@ def test_nothing_is_added_to_what_the_reader_is_sure_of():
     for added in (replace(poor, reading=0.0), replace(poor, order=5)):
         assert quote(question, best, added).endswith("Some people like candles. [c1]")
     unsure = replace(best, reading=1.0)
-    assert quote(question, unsure, poor).endswith("Some people like candles. [c1]")
+    fair = replace(poor, reading=-2.0)
+    assert quote(question, unsure, fair).endswith("Some people like candles. [c1]")
 
 
 def test_beside_a_figure_stands_nothing_without_one():
@@ -1008,3 +1009,14 @@ def test_who_is_told_where_an_entry_begins():
     assert said.startswith("Dr Ada Lind: Partner. [c1] ")
     assert "Joint injections for adults. [c1]" in said
     assert "Bo Obi" not in said
+
+
+def test_what_the_reader_takes_for_no_answer_is_not_added():
+    """Nor what it did not read; but what stands right beside the best sentence is."""
+    best = Statement("c1", 3, "Ada lit a red lamp.", "", 0.9, reading=1.0)
+    other = Statement("c1", 7, "Ben cleaned the old kettle.", "", 0.8)
+    for reading, is_told in ((-2.0, True), (-4.0, False), (None, False)):
+        said = quote("Where was the red lamp lit?", best, replace(other, reading=reading))
+        assert ("kettle" in said) == is_told
+    beside = replace(other, order=4, reading=-4.0)
+    assert "kettle" in quote("Where was the red lamp lit?", best, beside)

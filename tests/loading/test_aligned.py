@@ -168,3 +168,10 @@ def test_a_line_below_a_title_is_no_table():
         "Kettles of this year\n====================\nSome are red.  Some are not.\nAll are.\nAll."
     )
     assert not [*find_aligned(text.split("\n"))]
+
+
+def test_a_cell_may_be_longer_than_the_dashes_above_it(load_one):
+    """Then the columns are where all rows are blank."""
+    text = "Grade      Rise   Once\n---------  -----  -----\n1 - 3        4 %  450\n"
+    rows = rows_of(load_one("a.txt", text + "Apprentices  5 %  200\nDirectors    0 %  none\n"))
+    assert rows[1] == "Grade: Apprentices, Rise: 5 %, Once: 200"

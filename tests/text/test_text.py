@@ -189,3 +189,10 @@ def test_hostile_texts_take_bounded_time(text):
     began = time.process_time()
     sentence_spans(text)
     assert time.process_time() - began < 10
+
+
+def test_a_line_to_cut_along_ends_a_list():
+    """Below it is the slip of a form."""
+    text = "a) note the time;\nb) wait.\n\n- - - - - - - - - -\nSLIP Name"
+    said = [text[start:end] for start, end in sentence_spans(text)]
+    assert said == ["a) note the time;", "b) wait.", "SLIP Name"]
