@@ -19,6 +19,7 @@ from esrag.generating import Draft, GenerationTask, GeneratorOptions
 from esrag.generating.antecedents import follows, goes_on, needs_former, refers_back, stands_alone
 from esrag.generating.comparing import compare, count_words
 from esrag.text import get_heading
+from esrag.text.figures import to_figures
 from esrag.text.questions import read_question
 from esrag.text.terms import DATED, compounds, find_years, gives_other_years, terms
 from esrag.verifying.support import Unsupported, support
@@ -244,15 +245,20 @@ def _choose_near(
         return [counted]
     chosen = [best]
     is_same = asks_same(question, best.under)
-    others = [each for each in ranked if each is not best and _is_near(each, best)]
+    is_figured = read_question(question).kind in _FIGURED
+    others = [
+        each
+        for each in ranked
+        if each is not best and _is_near(each, best, has_figure=is_figured and _has_figure(each))
+    ]
     near = [] if defined and not is_same else others
     if is_same:
         near = [each for each in near if each.under == best.under]
     named = compounds(question) & set(terms(best.text))
     near = [each for each in near if named.issubset(terms(each.text)) or _explains(each, best)]
     near = [each for each in near if stands_alone(each) or goes_on(each, best)]
-    if read_question(question).kind in _FIGURED and _DIGIT.search(best.text):
-        near = [each for each in near[:BESIDE] if _DIGIT.search(each.text) or goes_on(each, best)]
+    if is_figured and _has_figure(best):
+        near = [each for each in near[:BESIDE] if _has_figure(each) or goes_on(each, best)]
 
     for statement in [*_find_explanation(question, best, found), *near]:
         if count_words([*chosen, statement]) <= MAX_WORDS and all(
@@ -268,13 +274,19 @@ def _explains(statement: Statement, best: Statement) -> bool:
     return follows(statement, best) and not compounds(statement.text)
 
 
-def _is_near(statement: Statement, best: Statement) -> bool:
+def _has_figure(statement: Statement) -> bool:
+    """Return whether a statement has a number, in digits or in words."""
+    return bool(_DIGIT.search(to_figures(statement.text)))
+
+
+def _is_near(statement: Statement, best: Statement, *, has_figure: bool) -> bool:
     """Return whether a statement may be meant instead of the best; hardly ever if that is a row.
 
     If there is a reader, it got the statement and does not take it for no answer, nor for much less
-    of one than a best one of which it is sure; or the statement is right before or after the best.
+    of one than a best one of which it is sure; or the statement is right before or after the best,
+    or `has_figure`, which is asked for, and the best has none.
     """
-    if best.reading is not None:
+    if best.reading is not None and not (has_figure and not _has_figure(best)):
         least = best.reading - LESS if best.reading >= SURE else NO_ANSWER
         is_as_good = statement.reading is not None and statement.reading > least
         if not (is_as_good or follows(statement, best) or follows(best, statement)):

@@ -72,7 +72,7 @@ def find_aligned(lines: Sequence[str]) -> Iterator[Aligned]:
         own = _read_columns(rows_shown)  # a cell may be longer than the dashes above it
         columns = [_read_rule(shown[ruled]), own] if ruled else [own]
         read = (_read_table([shown[header]], rows_shown, each) for each in columns)
-        if rows := next(filter(None, read), None):
+        if rows := next(filter(None, read), ()):
             yield Aligned(header, body[1], rows)
             free = body[1]
 

@@ -484,7 +484,7 @@ def test_a_sentence_that_refers_back_is_said_with_the_one_before_it():
 
 def test_a_sentence_is_not_joined_with_one_below_another_heading():
     """Its "they" never means what stands in another section, though right before it."""
-    told = "They are kept for four weeks."
+    told = "They are kept for some weeks."
     before = Statement("c1", 0, "Only guide dogs may come in.", fit=0.6, section="Pool > Dogs")
     best = Statement("c1", 1, told, fit=0.9, section="Pool > Lost things")
     asked = "How long are lost things kept?"
@@ -863,11 +863,11 @@ def test_a_question_how_is_answered_with_the_best_sentence_before_a_list():
 
 def test_nothing_is_added_to_what_the_reader_is_sure_of():
     """But what it takes for nearly as good, and what stands beside the best."""
-    best = Statement("c1", 4, "A lamp burns nine hours.", "", 0.9, reading=4.0)
+    best = Statement("c1", 4, "A lamp burns for hours.", "", 0.9, reading=4.0)
     poor = Statement("c1", 8, "Some people like candles.", "", 0.8, reading=-3.0)
     question = "How long does a lamp burn?"
 
-    assert quote(question, best, poor) == "A lamp burns nine hours. [c1]"
+    assert quote(question, best, poor) == "A lamp burns for hours. [c1]"
     for added in (replace(poor, reading=0.0), replace(poor, order=5)):
         assert quote(question, best, added).endswith("Some people like candles. [c1]")
     unsure = replace(best, reading=1.0)
@@ -1020,3 +1020,13 @@ def test_what_the_reader_takes_for_no_answer_is_not_added():
         assert ("kettle" in said) == is_told
     beside = replace(other, order=4, reading=-4.0)
     assert "kettle" in quote("Where was the red lamp lit?", best, beside)
+
+
+def test_a_figure_that_is_asked_for_and_missing_is_added():
+    """Whatever the reader says of the sentence; a number in words is one."""
+    best = Statement("c1", 3, "The lamp has a wick.", "", 0.9, reading=1.0)
+    other = Statement("c1", 7, "The twin has 4 wicks.", "", 0.8, reading=-7.0)
+    assert "4 wicks" in quote("How many wicks does the lamp have?", best, other)
+    assert "4 wicks" not in quote("Which wicks does the lamp have?", best, other)
+    told = replace(best, text="The lamp has three wicks.")
+    assert "4 wicks" not in quote("How many wicks does the lamp have?", told, other)
