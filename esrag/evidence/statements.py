@@ -63,7 +63,7 @@ def statements(
     `read` is that of `score`; what stands below the same question fits at least `BELOW`. Left out
     are statements about another member of a series than the question names (lamp 8 instead of lamp
     7), and those that give another quantity ("which lamp burns 80 litres?"). A list that only its
-    heading announces has a fit of 0 unless one is asked for: its items answer.
+    heading announces has a fit of 0, except for a question that wants a list: its items answer.
     """
     all_said = _found(evidence)
     found = drop_other_members(question, all_said, evidence)

@@ -40,7 +40,7 @@ LESS = 5.0
 NO_ANSWER = -3.0
 MAX_LEAD = 8  # words of a list's lead that may name what the list has
 MAX_COUNTED = 90  # words of what is counted in sentences
-MAX_JOINED = 120  # words of a list that is told for several of its items
+MAX_JOINED = 120  # words of a list that takes the place of several of its items
 MAX_APART = 3  # sentences from "The first …" to "The second …"
 ALIKE = 0.8  # sentences that share more of their words than this say the same
 
@@ -54,7 +54,7 @@ _IS_ONE = re.compile(
     r"\A[^.:;]{1,80}?\b(?:(?:is|are|was|were) (?:an?|the|any|one)|means?|refers? to|denotes?)\b"
     r"|\b(?:is|are) (?:called|known as|termed|referred to as)\b[^.,;]{1,40}[.]?\Z"
 )
-# A name, and what is said of it: "Dr Ada Lind: Partner."
+# The beginning of an entry about a person: "Dr Ada Lind: Partner."
 _PERSON = re.compile(
     r"(?:(?:Dr|Mr|Ms|Mrs|Prof)\.? )?(?:[A-Z][\w'’.-]{0,30} ){1,3}[A-Z][\w'’-]{1,30}: "
 )
@@ -284,7 +284,7 @@ def _is_near(statement: Statement, best: Statement, *, has_figure: bool) -> bool
 
     If there is a reader, it got the statement and does not take it for no answer, nor for much less
     of one than a best one of which it is sure; or the statement is right before or after the best,
-    or `has_figure`, which is asked for, and the best has none.
+    or `has_figure`, which the question wants and the best lacks.
     """
     if best.reading is not None and not (has_figure and not _has_figure(best)):
         least = best.reading - LESS if best.reading >= SURE else NO_ANSWER

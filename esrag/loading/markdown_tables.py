@@ -47,7 +47,7 @@ def write_aligned(lines: Sequence[Line]) -> str:
 def merge_header(header: str, rows: Sequence[str]) -> list[str]:
     """Return a table's header and rows, with a second row of names as part of the header.
 
-    Markdown has no cell over several columns: what names them stands in the first of these.
+    Markdown has no cell over several columns: their name is in the first of them.
 
     >>> merge_header("| | In | |", ["| **City** | **pm** | **am** |", "| Kiel | 5 | 3 |"])
     ['| City | In pm | In am |', '| Kiel | 5 | 3 |']

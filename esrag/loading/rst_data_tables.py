@@ -87,7 +87,7 @@ def _read_csv(lines: Sequence[str], options: dict[str, str]) -> list[Row]:
     body = [line.strip() for line in (options.get("header", ""), *lines) if line.strip()]
     try:
         rows = [*csv.reader(body, delimiter=delimiter, skipinitialspace=True)]
-    except (csv.Error, TypeError, ValueError):  # the latter two: for a delimiter that is none
+    except (csv.Error, TypeError, ValueError):  # the latter two: a bad delimiter
         return []
     return _join_header(rows, options)
 

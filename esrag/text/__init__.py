@@ -191,7 +191,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 def block_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the offsets of blocks, which no sentence crosses, trimmed and in order.
 
-    A block is a paragraph, a heading, an item or a row. A line to cut along is none.
+    A block is a paragraph, a heading, an item or a row. A line to cut along is left out.
     """
     start = offset = 0
     previous = ""
