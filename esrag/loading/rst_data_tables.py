@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from esrag.loading.headers import join_header
 from esrag.loading.layout import Line, join_lines, split_rows
+from esrag.loading.rst_directives import find_indent, read_options
 from esrag.records import Span
 
 _DIRECTIVE = re.compile(r"(\s*)\.\. (list-table|csv-table)::(?:[ \t]+(\S.*))?")
-_OPTION = re.compile(r"\s+:([a-z][a-z-]{0,30}):(?:\s+(\S.*))?")
 _ROW, _CELL = re.compile(r"([*+-]\s+)-(?:\s|\Z)"), re.compile(r"-(?:\s|\Z)")
 MAX_DIGITS = 3  # of a number of header rows
 _DELIMITERS = {"tab": "\t", "space": " "}
@@ -47,20 +47,16 @@ def write_data_table(directive: str, plain: Callable[[str], str]) -> tuple[str, 
     if found is None:
         return "", ""
 
-    options: dict[str, str] = {}
-    while rest and (option := _OPTION.fullmatch(rest[0])):
-        options[option[1]] = option[2] or ""
-        rest = rest[1:]
+    options = read_options(rest)
     title = plain(found[3] or "")
     read = _read_lists if found[2] == "list-table" else _read_csv
-    shown = [
-        " | ".join(plain(cell).replace("|", "¦") for cell in row) for row in read(rest, options)
-    ]
+    rows = read(rest[len(options) :], dict(options))
+    shown = [" | ".join(plain(cell).replace("|", "¦") for cell in row) for row in rows]
     return title, "\n\n".join("\n".join(part) for part in split_rows(shown, title))
 
 
 def _is_below(line: str, indent: int) -> bool:
-    return not line.strip() or len(line) - len(line.lstrip()) > indent
+    return not line.strip() or find_indent(line) > indent
 
 
 def _read_lists(lines: Sequence[str], options: dict[str, str]) -> list[Row]:
@@ -69,7 +65,7 @@ def _read_lists(lines: Sequence[str], options: dict[str, str]) -> list[Row]:
     row_indent = cell_indent = -1
 
     for line in lines:
-        indent, said = len(line) - len(line.lstrip()), line.strip()
+        indent, said = find_indent(line), line.strip()
         if (mark := _ROW.match(said)) and row_indent in (-1, indent):
             row_indent, cell_indent = indent, indent + len(mark[1])
             rows.append([[said[len(mark[1]) + 1 :]]])

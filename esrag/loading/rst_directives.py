@@ -1,7 +1,7 @@
 """Directives of reStructuredText and Sphinx, as a reader of the finished page sees them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
 from esrag.loading.layout import Line, split_lines
@@ -61,7 +61,7 @@ def find_literal(lines: Sequence[Line]) -> set[int]:
     for start, line in lines:
         if not line.strip():
             continue
-        indent = _find_indent(line)
+        indent = find_indent(line)
         if outer is not None and indent > outer:
             found.add(start)
         else:
@@ -101,11 +101,11 @@ def _is_written(directive: re.Match[str]) -> bool:
 def _write(directive: re.Match[str], lines: Sequence[str], number: int) -> tuple[str, int]:
     """Return the first line of what a directive shows, and the number of the line after it."""
     indent, name, argument = directive[1], directive[2], (directive[3] or "").strip()
-    options = [*map(_OPTION.fullmatch, takewhile(_OPTION.fullmatch, _iter_from(lines, number)))]
+    options = read_options(_iter_from(lines, number))
     number += len(options)
     blank = sum(1 for _ in takewhile(_is_blank, _iter_from(lines, number)))
     body = next(_iter_from(lines, number + blank), "")
-    has_words = _find_indent(body) > len(indent) and _is_prose(body)
+    has_words = find_indent(body) > len(indent) and _is_prose(body)
 
     if _NOTES.fullmatch(name) or name == "seealso":
         said = ["See also" if name == "seealso" else name.capitalize(), argument]
@@ -113,7 +113,7 @@ def _write(directive: re.Match[str], lines: Sequence[str], number: int) -> tuple
         version, _, rest = argument.partition(" ")
         said = [f"{_VERSIONS[name]} {version}".strip(), rest]
     else:
-        shown = [f"{each[1]}: {each[2]}" for each in options if each and _is_shown(each)]
+        shown = [f"{key}: {value}" for key, value in options if key in _SHOWN_OPTIONS and value]
         said = [f"{argument} ({', '.join(shown)})" if shown else argument]
 
     first, *rest = filter(None, said)
@@ -123,11 +123,22 @@ def _write(directive: re.Match[str], lines: Sequence[str], number: int) -> tuple
     return indent + ": ".join(filter(None, (first, " ".join(rest)))), number
 
 
+def read_options(lines: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the names and values of the options that lines begin with; "" for one without.
+
+    >>> read_options(["   :widths: 1 2", "   :hidden:", "", "   :not: one"])
+    [('widths', '1 2'), ('hidden', '')]
+    """
+    found = map(_OPTION.fullmatch, lines)
+    return [(option[1], option[2] or "") for option in takewhile(bool, found) if option]
+
+
 def _iter_from(lines: Sequence[str], number: int) -> Iterator[str]:
     return (lines[n] for n in range(number, len(lines)))
 
 
-def _find_indent(line: str) -> int:
+def find_indent(line: str) -> int:
+    """Return how many blanks a line begins with."""
     return len(line) - len(line.lstrip())
 
 
@@ -139,10 +150,6 @@ def _is_prose(line: str) -> bool:
     """Return whether a line begins a paragraph, not a list, a field, a table or a directive."""
     said = line.strip()
     return not (ITEM.match(said) or said.startswith((".. ", ":", "+--", "===", ">>>")))
-
-
-def _is_shown(option: re.Match[str]) -> bool:
-    return option[1] in _SHOWN_OPTIONS and bool(option[2])
 
 
 def _write_field(field: re.Match[str]) -> str:
