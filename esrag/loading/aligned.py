@@ -69,8 +69,7 @@ def find_aligned(lines: Sequence[str]) -> Iterator[Aligned]:
         if header is None or body[1] - body[0] < MIN_ROWS or _is_continued(shown, header):
             continue
         rows_shown = shown[body[0] : body[1]]
-        own = _read_columns(rows_shown)  # a cell may be longer than the dashes above it
-        columns = [_read_rule(shown[ruled]), own] if ruled else [own]
+        columns = _iter_columns(shown[ruled] if ruled else "", rows_shown)
         read = (_read_table([shown[header]], rows_shown, each) for each in columns)
         if rows := next(filter(None, read), ()):
             yield Aligned(header, body[1], rows)
@@ -167,6 +166,16 @@ def _find_header(lines: Sequence[str], body: Extent, free: int) -> int | None:
 def _is_continued(lines: Sequence[str], header: int) -> bool:
     """Return whether the line above a header has names of columns too."""
     return header > 0 and bool(_GAP.search(lines[header - 1].strip()))
+
+
+def _iter_columns(rule: str, rows: Sequence[str]) -> Iterator[list[Extent]]:
+    """Yield the columns by the line of dashes above rows, if any, and by the rows alone.
+
+    A cell may be longer than the dashes above it.
+    """
+    if rule:
+        yield _read_rule(rule)
+    yield _read_columns(rows)
 
 
 def _read_rule(rule: str) -> list[Extent]:

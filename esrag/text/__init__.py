@@ -220,17 +220,18 @@ def _find_counted(lines: Iterable[str]) -> set[int]:
     [1, 2]
     """
     items: set[int] = set()
-    last, place, is_figure = 0, 0, True
+    last, place, was_figure = 0, 0, True
 
     for number, line in enumerate(lines):
         if not (mark := _COUNTED.match(line)):
             continue
-        count = int(mark[1]) if mark[1].isdigit() else ord(mark[1]) - ord("a") + 1
-        is_next = bool(last) and (count, mark[1].isdigit()) == (last + 1, is_figure)
+        is_figure = mark[1].isdigit()
+        count = int(mark[1]) if is_figure else ord(mark[1]) - ord("a") + 1
+        is_next = last > 0 and (count, is_figure) == (last + 1, was_figure)
         if is_next:
             items |= {place, number}
-        last, is_figure = count if count == 1 or is_next else 0, mark[1].isdigit()
-        place = number
+        last = count if count == 1 or is_next else 0
+        place, was_figure = number, is_figure
 
     return items
 
