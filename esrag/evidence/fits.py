@@ -63,7 +63,7 @@ def score(stated: Stated, read: Read | None = None) -> tuple[Statement, ...]:
     """
     features = measure(stated.question, stated.evidence, stated.statements)
     defines = np.any(features[:, _DEFINING] > 0, axis=1)
-    fits: Scores = np.vecdot(features, WEIGHTS) + OFFSET
+    fits: Scores = np.vecdot(features, WEIGHTS) + OFFSET  # not @: see measure_products
     readings = np.full(len(features), np.nan)
     if read is None:
         fits *= FIT_ALONE

@@ -19,9 +19,10 @@ from esrag.generating import Draft, GenerationTask, GeneratorOptions
 from esrag.generating.antecedents import follows, goes_on, needs_former, refers_back, stands_alone
 from esrag.generating.comparing import compare, count_words
 from esrag.text import get_heading
+from esrag.text.dates import is_dated
 from esrag.text.figures import to_figures
 from esrag.text.questions import read_question
-from esrag.text.terms import DATED, compounds, find_years, gives_other_years, terms
+from esrag.text.terms import compounds, find_years, gives_other_years, terms
 from esrag.verifying.support import Unsupported, support
 
 MAX_WORDS = 60  # of an answer, from which no sentence is added to the best one
@@ -37,7 +38,7 @@ LISTED_HOW = 0.95  # of a list, if the question asks how: a sentence may say it 
 LESS = 5.0
 # The reader's score up to which nothing is added to a best statement of which it is not sure: over
 # nine sets with 472 answerable questions, answers get 7 % shorter, and one more is good.
-NO_ANSWER = -3.0
+ADDED_ABOVE = -3.0
 MAX_LEAD = 8  # words of a list's lead that may name what the list has
 MAX_COUNTED = 90  # words of what is counted in sentences
 MAX_JOINED = 120  # words of a list that takes the place of several of its items
@@ -139,10 +140,10 @@ def _find_dated_heading(task: GenerationTask, best: Statement) -> str:
     As in a list of changes, or in minutes: "2.8.0 – 2022-06-02".
     """
     heading = get_heading(best.section)
-    if read_question(task.question).kind != "time" or not DATED.search(heading):
+    if read_question(task.question).kind != "time" or not is_dated(heading):
         return ""
     texts = {item.key: item.chunk.text for item in task.evidence}
-    is_told = DATED.search(best.text) or heading in best.text
+    is_told = is_dated(best.text) or heading in best.text
     return f"{heading}: [{best.key}]" if heading in texts[best.key] and not is_told else ""
 
 
@@ -241,23 +242,18 @@ def _choose_near(
         return [_count_on(listed, found)]
     defined = entry or _find_definition(question, ranked)
     best = defined or ranked[0]
-    if read_question(question).kind == "list" and (counted := _count_on(best, found)) != best:
+    kind = read_question(question).kind
+    if kind == "list" and (counted := _count_on(best, found)) != best:
         return [counted]
     chosen = [best]
     is_same = asks_same(question, best.under)
-    is_figured = read_question(question).kind in _FIGURED
-    others = [
-        each
-        for each in ranked
-        if each is not best and _is_near(each, best, has_figure=is_figured and _has_figure(each))
-    ]
-    near = [] if defined and not is_same else others
+    near = [] if defined and not is_same else _find_near(kind, best, ranked)
     if is_same:
         near = [each for each in near if each.under == best.under]
     named = compounds(question) & set(terms(best.text))
     near = [each for each in near if named.issubset(terms(each.text)) or _explains(each, best)]
     near = [each for each in near if stands_alone(each) or goes_on(each, best)]
-    if is_figured and _has_figure(best):
+    if kind in _FIGURED and _has_figure(best):
         near = [each for each in near[:BESIDE] if _has_figure(each) or goes_on(each, best)]
 
     for statement in [*_find_explanation(question, best, found), *near]:
@@ -279,19 +275,36 @@ def _has_figure(statement: Statement) -> bool:
     return bool(_DIGIT.search(to_figures(statement.text)))
 
 
-def _is_near(statement: Statement, best: Statement, *, has_figure: bool) -> bool:
-    """Return whether a statement may be meant instead of the best; hardly ever if that is a row.
+def _find_near(kind: str, best: Statement, ranked: Sequence[Statement]) -> list[Statement]:
+    """Return what may be meant instead of the best statement; hardly anything if that is a row.
 
-    If there is a reader, it got the statement and does not take it for no answer, nor for much less
-    of one than a best one of which it is sure; or the statement is right before or after the best,
-    or `has_figure`, which the question wants and the best lacks.
+    If there is a reader, it takes each for an answer, or the statement is right before or after the
+    best, or has the figure that the question wants and the best lacks.
     """
-    if best.reading is not None and not (has_figure and not _has_figure(best)):
-        least = best.reading - LESS if best.reading >= SURE else NO_ANSWER
-        is_as_good = statement.reading is not None and statement.reading > least
-        if not (is_as_good or follows(statement, best) or follows(best, statement)):
-            return False
-    return statement.fit >= (NEAR if "|" in best.source else ADDED) * best.fit
+    least = (NEAR if "|" in best.source else ADDED) * best.fit
+    near = [each for each in ranked if each is not best and each.fit >= least]
+    if best.reading is None:
+        return near
+
+    lacks_figure = kind in _FIGURED and not _has_figure(best)
+    return [
+        each
+        for each in near
+        if _is_read_as_answer(each, best)
+        or follows(each, best)
+        or follows(best, each)
+        or (lacks_figure and _has_figure(each))
+    ]
+
+
+def _is_read_as_answer(statement: Statement, best: Statement) -> bool:
+    """Return whether the reader got a statement, and takes it for an answer.
+
+    If it is sure of the best one, the statement is not much less of one.
+    """
+    if statement.reading is None or best.reading is None:
+        return False
+    return statement.reading > (best.reading - LESS if best.reading >= SURE else ADDED_ABOVE)
 
 
 def _find_definition(question: str, ranked: Sequence[Statement]) -> Statement | None:

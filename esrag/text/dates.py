@@ -6,7 +6,8 @@ from datetime import date
 
 from esrag.text.terms import MONTHS
 
-_MONTH = rf"(?P<month>{'|'.join((*MONTHS, 'sept', *(name[:3] for name in MONTHS)))})"
+_NAMES = "|".join((*MONTHS, *(name[:3] for name in MONTHS)))
+_MONTH = rf"(?P<month>{_NAMES}|sept)"
 _YEAR = r"(?P<year>(?:19|20)\d\d)(?!\w)"
 _DAY = r"(?<!\w)(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _FORMS = (
@@ -18,6 +19,11 @@ _FORMS = (
     re.compile(rf"(?<!\w){_MONTH}\.? {_DAY},? {_YEAR}", re.IGNORECASE),
 )
 
+# "2022-06-02", "2 June", "June 2022"
+_DAY_OR_MONTH = re.compile(
+    rf"\b(?:19|20)\d\d-\d\d-\d\d\b|\b\d{{1,2}}(?:st|nd|rd|th)? (?:{_NAMES})\b"
+    rf"|\b(?:{_NAMES})\.? \d{{1,4}}\b"
+)
 _SHORT = [name[:3].lower() for name in MONTHS]
 _TOKENS = (
     *("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "{0.day}.{0.month}.%Y"),
@@ -32,6 +38,15 @@ def list_dates(text: str) -> list[date]:
     ['2024-03-04', '2025-02-01', '2023-12-31']
     """
     return [day for _, day in _iter_dates(text)]
+
+
+def is_dated(text: str) -> bool:
+    """Return whether a text names a date, a day without a year, or the month of a year.
+
+    >>> [is_dated(text) for text in ("2.8 - 2022-06-02", "on 2 June", "May 2022", "It may rain.")]
+    [True, True, True, False]
+    """
+    return bool(_DAY_OR_MONTH.search(text))
 
 
 def without_dates(text: str) -> str:

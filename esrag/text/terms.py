@@ -27,13 +27,6 @@ MONTHS = (
     "October", "November", "December",
 )  # fmt: skip
 
-_MONTH = "|".join(rf"{month[:3]}(?:{month[3:]}|\b)" for month in MONTHS)
-# A day or a month of a year: "2022-06-02", "2 June", "June 2022"
-DATED = re.compile(
-    rf"\b(?:19|20)\d\d-\d\d-\d\d\b|\b\d{{1,2}}(?:st|nd|rd|th)? (?:{_MONTH})"
-    rf"|\b(?:{_MONTH})\.? \d{{1,4}}\b"
-)
-
 # Lucene's English stop words, and question words: in a technical text "who" or "does" is so rare
 # that it would outweigh the topic of the question.
 STOP_WORDS = frozenset(
