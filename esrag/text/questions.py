@@ -45,7 +45,9 @@ _DOES = "add|change|decrease|disable|enable|increase|limit|reduce|remove|reset|r
 _COUNTS = re.compile(
     r"\bhow (?:many|much|long|large|big|far|wide|high|old|often|fast|short|tall|heavy|deep|strong"
     r"|thick|full|late|early|frequently|soon|small|low|great|close|loud|hot|cold|quickly|slowly)\b"
-    rf"|\b(?:what|which)(?! do\b| does\b| did\b| counts as\b| order\b)(?:'s| is| are| was| were)?"
+    rf"|\b(?:what|which)(?! do\b| does\b| did\b| counts as\b| order\b"
+    r"| (?:is|are) an? [\w-]{1,40} (?:for|in|of|on)\b| (?:is|are) [^?]{1,60} good for\b)"
+    rf"(?!(?<=which)(?: [\w-]{{1,40}}){{0,2}} {_MEASURES}s\b)(?:'s| is| are| was| were)?"
     rf"(?: [\w'’-]+){{0,5}}? {_MEASURES}s?\b"
     rf"|\bwhat(?:'s| is| are| was| were) (?:my|our|the|your)(?: [\w-]{{1,40}}){{0,2}}? {_CHARGES}s?"
     r" (?:at|for|from|if|in|of|on|per|to|when|with|without)\b"
@@ -61,7 +63,8 @@ _COUNTS = re.compile(
     re.IGNORECASE,
 )
 _TIMES = re.compile(
-    r"\A\s*(?:(?:since )?when\b|(?:in |on |at |since )?(?:what|which) (?:year|date|day|month|time"
+    r"\A\s*(?:(?:(?:by|from|since|until) )?when\b"
+    r"|(?:(?:as of|at|by|from|in|on|since|until) )?(?:what|which) (?:year|date|day|month|time"
     r"|century|decade)\b(?! \w+s (?:do|does|can|must|may|are)\b)|how long ago\b|[^?]{1,80}, when\b)"
     r"|\bwhen (?:did|was|is|were|does|do|will) ",
     re.IGNORECASE,
@@ -94,7 +97,10 @@ _LISTS = re.compile(
             rf"\b(?:what|which)(?: are| were)?(?: [\w'’-]+){{0,5}}? (?:{_NOUNS})\b",
             rf"\b(?:what|which) {_PLURAL}\b",
             rf"\b(?:what|which) (?:\w+[ -]){{1,2}}{_PLURAL} (?:{_AUXILIARY}|of|in|for|to|count)\b",
-            r"\b(?:what|which) (?:\w+ of )?(?:information|metadata|evidence|equipment|data)\b",
+            (
+                r"\b(?:what|which) (?:\w+ of )?"
+                r"(?:information|metadata|evidence|equipment|data|stuff|paperwork)\b"
+            ),
             r"\bhow (?:do|does|can|should|to|would)\b|\bhas to be \w+ (?:up|in place)\b",
             r"\bin (?:what|which) ways?\b",
             rf"\bwhat (?:{_AUXILIARY}|is|was)\b[^?]{{1,80}}\b{_HOLDS}\b",
@@ -149,8 +155,8 @@ _THEN: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 _LIMIT = re.compile(r",|\s(?:in|for|of|according to|under|from|at|to)\s|\sfor[?]", re.IGNORECASE)
 _ARTICLE = re.compile(r"\A(?:an?|the)\s", re.IGNORECASE)
 _OF_ANOTHER = re.compile(
-    r"['’]s?\s|\b(?:used|spent|meant|worth|made|done|called|supposed|allowed|required|not|and|or)\b"
-    r"|\d"
+    r"['’]s?\s|\d"
+    r"|\b(?:good|used|spent|meant|worth|made|done|called|supposed|allowed|required|not|and|or)\b"
 )
 # "What are users of it allowed to do?", "What is the code for a square?"
 _VALUE = re.compile(
@@ -164,6 +170,7 @@ _MEANS = re.compile(
     r"|\bwhat [^?]{1,60} (?:understands?|understood) by ([^?]{1,80})"
     r"|\bwhat does it mean (?:when|if|that|for) [^?]{1,80}? (?:is|are|to be) ([^?]{1,60})"
     r"|\b(?:what|how) (?:does|do|did) (.{1,80}?) (?:mean|stand for|work)\b"
+    r"|\bwhat (?:is|are) (?!(?:it|they|that|this)\b)([^?]{1,60}?) good for\b"
     r"|\bwhat (?:does|do) (?!(?:I|we|you|they|one)\b)([^?]{1,60}?) do(?: in [^?]{1,40})?[?.]?$"
     r"|\bhow (?:does|do|did|is|are) [^?]{1,80}? define (?:the term )?([^?]{1,80})"
     r"|\bhow (?:is|are) ([^?]{1,80}) defined\b",
@@ -175,7 +182,14 @@ _CALLED = re.compile(
 )
 _BARE = re.compile(r"what (?:is|are) (?:an?|the) [\w-]+(?: [\w-]+){0,2}[?.]?", re.IGNORECASE)
 _BARE_WORD = re.compile(r"what is [\w-]+[?.]?", re.IGNORECASE)  # "What is entropy?"
-_EXACTLY = re.compile(r"\b(?:exactly|actually|really|precisely|basically) ", re.IGNORECASE)
+_EXACTLY = re.compile(
+    r"\b(?:exactly|actually|really|precisely|basically|on earth|the (?:heck|hell)) ", re.IGNORECASE
+)
+# "Whats the fee?", "Wich lids fit?"
+_WRITTEN_FAST = (
+    (re.compile(r"\b(what|where|who|when|how)s\b", re.IGNORECASE), r"\1's"),
+    (re.compile(r"\b(w)(?:ich|hitch|itch)\b", re.IGNORECASE), r"\1hich"),
+)
 _THING = r"[^?,]{2,60}?"
 _END = r"(?: (?:when|if|while|where|on|for|during|after|before|at)\b.*)?[?.]?$"
 _AGAINST = r"(?:compared (?:with|to)|versus|vs\.?|rather than)"
@@ -433,8 +447,15 @@ def _find_meant(question: str) -> str:
 
 
 def _shorten(question: str) -> str:
-    """Return a question of bounded length, without words that only stress it."""
-    return _EXACTLY.sub("", " ".join(question[:_MAX_READ].split()))
+    """Return a question of bounded length, without words that only stress it.
+
+    >>> _shorten("Wich lid fits?"), _shorten("Whats  on earth a lid?")
+    ('Which lid fits?', "What's a lid?")
+    """
+    said = " ".join(question[:_MAX_READ].split())
+    for pattern, meant in _WRITTEN_FAST:
+        said = pattern.sub(meant, said)
+    return _EXACTLY.sub("", said)
 
 
 def _subject(question: str) -> str:

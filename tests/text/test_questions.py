@@ -66,6 +66,10 @@ from esrag.verifying.drafts import to_evidence
         ("definition", ["We were told to get a lamp. What is that supposed to be?"]),
         ("list", ["They need a lamp. What is it used for?"]),
         ("other", ["What is the code for a reverse slant?", "sudoers restore old dump size"]),
+        ("list", ["Which costs stay with us?", "Wich stuff may I bring along?"]),
+        ("time", ["From what date is it closed?", "By when is it due?", "Until when can I go?"]),
+        ("definition", ["What is the lid number good for?", "What on earth is a lid in a sale?"]),
+        ("count", ["Whats the fee for a boat?", "Which limit is there for it?"]),
         ("other", ["session secret renewal", "x", "Wie hoch ist der Turm?", "?"]),
     ],
 )
