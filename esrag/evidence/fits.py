@@ -17,7 +17,7 @@ from esrag.evidence.sides import find_begun, find_common, turn
 from esrag.evidence.weights import OFFSET, WEIGHTS
 from esrag.records import Chunk, Evidence
 from esrag.text import get_heading
-from esrag.text.questions import find_core, read_sides
+from esrag.text.questions import find_core, read_sides, split_sides
 
 # How many statements the reader gets: the best by their features, and by words near the question's,
 # a few at a time until one is surely an answer. Of 507 answerable questions about documents with
@@ -109,22 +109,30 @@ def _read_best(stated: Stated, fits: Scores, read: Read, defines: npt.NDArray[np
     others = [n for n in ranked[:READ_AT_MOST] if n not in first]
 
     chunks = {item.key: item.chunk for item in stated.evidence}
-    wordings = dict.fromkeys((stated.question, find_core(stated.question)))
-    readings, scores = np.full(len(fits), np.nan), list[float]()
+    asked = stated.question
+    sides = split_sides(asked)
+    wordings = [*dict.fromkeys((asked, find_core(asked))), *sides]
+    readings, read_so_far = np.full(len(fits), np.nan), list[Scores]()
     for numbers in (first, *_cut(others, READ_AT_ONCE)):
         found = [stated.statements[n] for n in numbers]
         texts = [with_headings(one, chunks[one.key]) for one in found]
-        readings[numbers] = np.max([read(wording, texts) for wording in wordings], axis=0)
-        scores.extend(readings[numbers])
-        if _is_settled(scores):
+        read_so_far.append(np.array([read(wording, texts) for wording in wordings]))
+        readings[numbers] = read_so_far[-1].max(axis=0)
+        if _is_settled(np.hstack(read_so_far), len(sides)):
             break
     return readings.round(4)
 
 
-def _is_settled(scores: Sequence[float]) -> bool:
-    """Return whether one of the statements read is surely an answer, or the last ones are not."""
-    in_vain = len(scores) >= READ_IN_VAIN and max(scores[-READ_IN_VAIN:]) < NO_ANSWER
-    return in_vain or max(scores) >= READ_UNTIL
+def _is_settled(scores: Scores, sides: int) -> bool:
+    """Return whether a statement is surely an answer, or the last ones read are not.
+
+    `scores` has a row for each wording, the last ones for the sides of a comparison: each of these
+    needs an answer.
+    """
+    last = scores[:, -READ_IN_VAIN:]
+    in_vain = last.shape[1] >= READ_IN_VAIN and last.max() < NO_ANSWER
+    best = scores[-sides:].max(axis=1) if sides else scores.max(keepdims=True)
+    return bool(in_vain or best.min() >= READ_UNTIL)
 
 
 def _cut(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:

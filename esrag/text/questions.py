@@ -233,6 +233,7 @@ _DIFFERS = re.compile(
     re.IGNORECASE,
 )
 
+_ASKS_HOW = re.compile(r"\b(?:differ\w*|distinguish\w*|distinction|apart)\b", re.IGNORECASE)
 _ONES = re.compile(r"\sones?\Z", re.IGNORECASE)  # "from ordinary ones"
 _YEAR_BEFORE = re.compile(r"\b(?:in )?(?:the|a|one) (?:previous year|year (?:before|earlier))\b")
 
@@ -508,15 +509,38 @@ def read_sides(question: str) -> list[list[str]]:
     [['must'], ['should']]
     """
     question = _name_year_before(_shorten(question))
-    if read_question(question).kind != "comparison":
+    found = _find_sides(question)
+    if not found:
         return []
+    left, right = _get_sides(found)
+    return _tell_apart(_list_terms(left), _name_ones(right, left))
 
-    for pattern in _SIDES:
-        if found := pattern.search(question):
-            given = found.groupdict()
-            left = given.get("left") or (_DIFFERS.search(question) or {"left": ""})["left"]
-            return _tell_apart(_list_terms(left), _name_ones(given["right"], left))
-    return []
+
+def split_sides(question: str) -> tuple[str, ...]:
+    """Return what each of two things is, as questions, if a question asks how they differ.
+
+    >>> split_sides("What's the difference between a kettle and a pot?")
+    ('What is a kettle?', 'What is a pot?')
+    >>> split_sides("How long does a kettle last compared with a pot?")
+    ()
+    """
+    question = _shorten(question)
+    found = _find_sides(question) if _ASKS_HOW.search(question) else None
+    return tuple(f"What is {each}?" for each in _get_sides(found) if each) if found else ()
+
+
+def _find_sides(question: str) -> re.Match[str] | None:
+    """Return where a comparison names what it compares; None if this is none, or it does not."""
+    if read_question(question).kind != "comparison":
+        return None
+    return next(filter(None, (pattern.search(question) for pattern in _SIDES)), None)
+
+
+def _get_sides(found: re.Match[str]) -> tuple[str, str]:
+    """Return the names of the two things that are compared; the first may be ""."""
+    given = found.groupdict()
+    left = given.get("left") or (_DIFFERS.search(found.string) or {"left": ""})["left"]
+    return left, given["right"]
 
 
 def _name_year_before(question: str) -> str:

@@ -99,6 +99,23 @@ def test_both_sides_of_a_comparison_are_read():
     }
 
 
+def test_each_side_of_a_difference_needs_an_answer():
+    """A statement that surely says what the kettle is says nothing of the pan."""
+    kettles = [f"A kettle has a lid that is held by {n} screws." for n in range(9)]
+    pan = "It was said long ago that a pan has a handle of wood."
+    given = evidence([*kettles, *OTHER, pan])
+
+    class Read(Reader):
+        def __call__(self, question, texts):
+            super().__call__(question, texts)
+            subject = question.removeprefix("What is a ").rstrip("?")
+            return np.array([8.0 if f"a {subject} has" in text.lower() else -1.0 for text in texts])
+
+    read = Read("")
+    found = statements("What's the difference between a kettle and a pan?", given, read)
+    assert [one.reading for one in found if one.text == pan] == [8.0]
+
+
 def test_the_reader_also_reads_for_the_core_of_a_question():
     """The better of both scores counts."""
     asked = []
