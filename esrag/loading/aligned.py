@@ -1,12 +1,12 @@
 """Tables in plain text whose columns are aligned with spaces, as the rows that they show.
 
 A table needs a header. Its columns are those of a line of dashes below it, or stretches that are
-blank in every row. Most of its cells are figures or a few letters, as "None" and "20 feet" are: in
-other text, such as code or verse, aligned words are no table.
+blank in every row. Without dashes for each column, most of its cells are figures or a few letters,
+as "None" and "20 feet" are: in other text, such as code or verse, aligned words are no table.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
@@ -14,18 +14,16 @@ from esrag.loading.layout import join_lines, split_rows, table_lines, trim
 from esrag.records import Span
 from esrag.text.captions import read_caption
 
-MIN_ROWS, MIN_COLUMNS, MAX_COLUMNS = 3, 3, 40
+MAX_COLUMNS = 40
 MAX_ROWS = 2_000  # that are looked at together
 MIN_GUTTER = 2  # blanks between two columns
-MIN_SHORT = 0.6  # share of the cells beside the first of a row that are short, or figures
-MIN_DIVIDED = 0.3  # the same below a line of dashes
 MAX_SHORT = 7  # letters of a short cell
 MAX_ABOVE = 20  # lines in which a caption is looked for
 
 _GAP = re.compile(r" {2,}")
 _PIECE = re.compile(r"\S+(?: \S+)*")
 _WORD = re.compile(r"\S+")
-_RULE = re.compile(r"\s{0,40}(?:(?:[-=~_]{2,120}|[:|+])\s{1,40}){2,40}(?:[-=~_]{2,120}|[:|+])\s*")
+_RULE = re.compile(r"\s{0,40}(?:(?:[-=~_]{2,120}|[:|+])\s{1,40}){1,40}(?:[-=~_]{2,120}|[:|+])\s*")
 # Over the whole width: below a header of up to three lines, above a total, and at the end.
 _LINE = re.compile(r"\s{0,40}[-=_]{10,200}\s*")
 MAX_HEADER = 3  # lines
@@ -36,6 +34,22 @@ _YEARS = re.compile(r"\s*(?:(?:19|20)\d\d(?:/\d\d)?(?:\s+|\Z)){2,40}")
 _BETWEEN = "\n\n"
 
 Extent = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a table has at least: rows, columns, and a share of cells that are short or figures.
+
+    The first cell of a row does not count as one of these.
+    """
+
+    rows: int
+    columns: int
+    short: float
+
+
+# Without dashes, below a line of dashes over the whole width, and below dashes for each column.
+PLAIN, DIVIDED, RULED = Limits(3, 3, 0.6), Limits(3, 3, 0.3), Limits(2, 2, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +72,19 @@ def find_aligned(lines: Sequence[str]) -> Iterator[Aligned]:
     shown = [line.expandtabs().rstrip() for line in lines]
     free = 0  # the first line that no table has
     for start, end in _find_blocks(shown):
-        if below := _read_below_line(shown[start:end]):
+        if below := _read_below_dashes(shown[start:end]):
             first, rows = below
             yield Aligned(start + first, end, rows)
             free = end
             continue
-        ruled = next((n for n in range(start + 1, end) if _RULE.fullmatch(shown[n])), 0)
-        body = (ruled + 1, end) if ruled else _find_rows(shown, start, end)
-        header = _find_header(shown, (ruled, end) if ruled else body, free)
-        if header is None or body[1] - body[0] < MIN_ROWS or _is_continued(shown, header):
+        if any(map(_RULE.fullmatch, shown[start:end])):
+            continue
+        body = _find_rows(shown, start, end)
+        header = _find_header(shown, body, free)
+        if header is None or body[0] == body[1] or _is_continued(shown, header):
             continue
         rows_shown = shown[body[0] : body[1]]
-        columns = _iter_columns(shown[ruled] if ruled else "", rows_shown)
-        read = (_read_table([shown[header]], rows_shown, each) for each in columns)
-        if rows := next(filter(None, read), ()):
+        if rows := _read_table([shown[header]], rows_shown, _read_columns(rows_shown), PLAIN):
             yield Aligned(header, body[1], rows)
             free = body[1]
 
@@ -123,23 +136,32 @@ def _find_blocks(lines: Sequence[str]) -> Iterator[Extent]:
         start = number if line else number + 1
 
 
-def _read_below_line(block: Sequence[str]) -> tuple[int, tuple[tuple[str, ...], ...]] | None:
+def _read_below_dashes(block: Sequence[str]) -> tuple[int, tuple[tuple[str, ...], ...]] | None:
     """Return where a header above a line of dashes begins, and the table, or None.
 
     >>> block = ["Lamp   Oil  Sold", "        ml", "-" * 16, "A       40    12", "B       60     8",
     ...          "C        5    90", "-" * 16]
-    >>> _read_below_line(block)[1][:2]
+    >>> _read_below_dashes(block)[1][:2]
     (('Lamp', 'Oil ml', 'Sold'), ('A', '40', '12'))
+    >>> dashes = "----  ---------"
+    >>> block = [dashes, "Key   Meaning", dashes, "oil   how much", "      it has", "lid   or cap"]
+    >>> _read_below_dashes(block)[1]
+    (('Key', 'Meaning'), ('oil', 'how much it has'), ('lid', 'or cap'))
     """
-    line = next((n for n, each in enumerate(block) if n and _LINE.fullmatch(each)), 0)
-    body = [each for each in block[line + 1 :] if not _LINE.fullmatch(each)]
-    if not line or len(body) < MIN_ROWS:
+    line = next((n for n, each in enumerate(block) if n and _is_dashes(each)), 0)
+    body = [each for each in block[line + 1 :] if not _is_dashes(each)]
+    if not line or not body:
         return None
-    columns = _read_columns(body)
-    for first in range(max(line - MAX_HEADER, 0), line):
-        if rows := _read_table(block[first:line], body, columns, is_divided=True):
-            return first, rows
+    start = max(line - MAX_HEADER, int(_is_dashes(block[0])))
+    for columns, limits in _iter_columns(block[line], body):
+        for first in range(start, line):
+            if rows := _read_table(block[first:line], body, columns, limits):
+                return first, rows
     return None
+
+
+def _is_dashes(line: str) -> bool:
+    return bool(_LINE.fullmatch(line) or _RULE.fullmatch(line))
 
 
 def _find_rows(lines: Sequence[str], start: int, end: int) -> Extent:
@@ -147,7 +169,7 @@ def _find_rows(lines: Sequence[str], start: int, end: int) -> Extent:
     best = (start, start)
     first = start
     for number in range(start, end + 1):
-        if number < end and len(_GAP.findall(lines[number].strip())) >= MIN_COLUMNS - 1:
+        if number < end and len(_GAP.findall(lines[number].strip())) >= PLAIN.columns - 1:
             continue
         best = max(best, (first, number), key=lambda each: each[1] - each[0])
         first = number + 1
@@ -168,14 +190,16 @@ def _is_continued(lines: Sequence[str], header: int) -> bool:
     return header > 0 and bool(_GAP.search(lines[header - 1].strip()))
 
 
-def _iter_columns(rule: str, rows: Sequence[str]) -> Iterator[list[Extent]]:
-    """Yield the columns by the line of dashes above rows, if any, and by the rows alone.
+def _iter_columns(dashes: str, rows: Sequence[str]) -> Iterator[tuple[list[Extent], Limits]]:
+    """Yield the columns by dashes above rows, if each has its own, and by the rows alone.
 
-    A cell may be longer than the dashes above it.
+    A cell may be longer than the dashes above it. With each come the limits of such a table.
     """
-    if rule:
-        yield _read_rule(rule)
-    yield _read_columns(rows)
+    if _RULE.fullmatch(dashes):
+        yield _read_rule(dashes), RULED
+        yield _read_columns(rows), PLAIN
+    else:
+        yield _read_columns(rows), DIVIDED
 
 
 def _read_rule(rule: str) -> list[Extent]:
@@ -199,14 +223,10 @@ def _read_columns(rows: Sequence[str]) -> list[Extent]:
 
 
 def _read_table(
-    header: Sequence[str],
-    body: Sequence[str],
-    columns: Sequence[Extent],
-    *,
-    is_divided: bool = False,
+    header: Sequence[str], body: Sequence[str], columns: Sequence[Extent], limits: Limits
 ) -> tuple[tuple[str, ...], ...]:
     """Return header and rows, or () if this is no table."""
-    if any("|" in line for line in header) or not MIN_COLUMNS <= len(columns) <= MAX_COLUMNS:
+    if any("|" in line for line in header) or not limits.columns <= len(columns) <= MAX_COLUMNS:
         return ()
     edges = [(left[1] + right[0]) // 2 for left, right in pairwise(columns)]
     if any(word.start() < edge < word.end() for word in _iter_words(body) for edge in edges):
@@ -214,10 +234,13 @@ def _read_table(
     lines = [_read_header(line, edges) for line in header]
     names = [" ".join(filter(None, parts)) for parts in zip(*lines, strict=True)]
     cells = [_cut(row, edges) for row in body]
+    if limits == RULED:
+        cells = _join_wrapped(cells)
     kept = [n for n in range(len(columns)) if not all(_MARK.fullmatch(row[n]) for row in cells)]
     rows = [tuple(row[n] for n in kept) for row in cells]
     named = tuple(names[n] for n in kept)
-    is_table = len(kept) >= MIN_COLUMNS and _is_plausible(named, rows, is_divided=is_divided)
+    is_large = len(kept) >= limits.columns and len(rows) >= limits.rows
+    is_table = is_large and _is_plausible(named, rows, limits.short)
     return (named, *rows) if is_table else ()
 
 
@@ -231,6 +254,23 @@ def _cut(row: str, edges: Sequence[int]) -> list[str]:
     for word in _WORD.finditer(row):
         cells[_find_column(word, edges)].append(word[0])
     return [" ".join(words).strip(":|").strip() for words in cells]
+
+
+def _join_wrapped(rows: Iterable[list[str]]) -> list[list[str]]:
+    """Return rows in which one without a first cell goes on with the one before.
+
+    >>> _join_wrapped([["a", "1", "so"], ["", "", "and so"], ["b", "2", ""]])
+    [['a', '1', 'so and so'], ['b', '2', '']]
+    """
+    joined: list[list[str]] = []
+    for row in rows:
+        if row[0] or not joined:
+            joined.append(row)
+        else:
+            joined[-1] = [
+                f"{one} {more}".strip() for one, more in zip(joined[-1], row, strict=True)
+            ]
+    return joined
 
 
 def _find_column(word: re.Match[str], edges: Sequence[int]) -> int:
@@ -253,16 +293,13 @@ def _read_header(header: str, edges: Sequence[int]) -> list[str]:
     return names
 
 
-def _is_plausible(names: Sequence[str], rows: Sequence[Sequence[str]], *, is_divided: bool) -> bool:
-    """Return whether the header names the columns, and most cells are short or figures.
-
-    Below a line of dashes cells may be longer.
-    """
+def _is_plausible(names: Sequence[str], rows: Sequence[Sequence[str]], least_short: float) -> bool:
+    """Return whether the header names the columns, and enough cells are short or figures."""
     beside = [cell for row in rows for cell in row[1:] if cell]
     short = [cell for cell in beside if len(cell) <= MAX_SHORT or _FIGURE.match(cell)]
     is_named = all(map(_NAME.search, names[1:])) and len({*names}) == len(names)
     is_whole = all(row[0] for row in rows)
     has_figures = any(_FIGURE.search(cell) for cell in beside) or len(short) == len(beside)
-    is_short = len(short) >= (MIN_DIVIDED if is_divided else MIN_SHORT) * len(beside)
+    is_short = not least_short or (has_figures and len(short) >= least_short * len(beside))
     is_clear = not any("|" in cell for row in rows for cell in row)
-    return is_named and is_whole and is_clear and has_figures and is_short
+    return is_named and is_whole and is_clear and is_short

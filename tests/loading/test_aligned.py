@@ -45,6 +45,25 @@ def test_a_rule_says_where_the_columns_are(load_one):
     ]
 
 
+def test_a_table_with_dashes_for_each_column_may_hold_text(load_one):
+    """Its header has several lines, and what goes on below an empty first cell is the same row."""
+    text = """                       Tanks
+  Field   Size         served  Meaning
+          (bits)
+  ------  ------       ------  --------------------------
+  Kind    4            all     what the tank holds; zero
+                               for one that is empty
+  Level   16           none    read from the gauge
+"""
+    assert rows_of(load_one("fields.txt", text)) == [
+        (
+            "Field: Kind, Size (bits): 4, Tanks served: all, Meaning: what the tank holds; zero for"
+            " one that is empty"
+        ),
+        "Field: Level, Size (bits): 16, Tanks served: none, Meaning: read from the gauge",
+    ]
+
+
 def test_a_long_table_has_its_header_in_each_part(load_one):
     """So that each chunk of it can be read."""
     rows = "\n".join(f"tank-{n:<4}   {n:4}   {n + 1:4}" for n in range(300))
