@@ -40,10 +40,11 @@ class _Covering:
     rows_below: int
 
 
-def merge_headers(rows: Iterable[Sequence[str]]) -> list[Row]:
+def merge_headers(rows: Iterable[Sequence[str]], known: int = 0) -> list[Row]:
     """Return a table's rows with a header of several rows merged into one row.
 
-    Rows above the header that have one cell stay where they are.
+    At least the first `known` rows are the header, or above it: those that have one cell stay where
+    they are.
 
     >>> names = ["City", "In", "Out", "In", "Out"]
     >>> merge_headers([["", "2023", "", "2022", ""], names, ["Kiel", "5", "3", "4", "2"]])
@@ -56,7 +57,7 @@ def merge_headers(rows: Iterable[Sequence[str]]) -> list[Row]:
     first = wide[0] if wide else len(filled)
     if first and any(filled[first - 1][1:]) and count_header_rows(filled[first - 1 :]) > 1:
         first -= 1  # "Years ended December 31," over two years
-    count = count_header_rows(filled[first:])
+    count = max(count_header_rows(filled[first:]), min(known, len(filled) - 1) - first)
     if count == 1:
         return filled
 
@@ -206,7 +207,8 @@ def _goes_on(upper: Row, lower: Row, body: Sequence[Row]) -> bool:
     It does if the upper row only groups columns, or the lower one gives their units, above rows
     that hold something else.
     """
-    if any(map(_is_figure, [*upper, *lower])):
+    has_figures_above = any(map(_is_figure, upper))
+    if has_figures_above or (any(map(_is_figure, lower)) and not _names_sizes(upper, lower)):
         return False
     if _are_units(lower) or _stand_over_figures(lower, body):
         return True
@@ -219,6 +221,16 @@ def _goes_on(upper: Row, lower: Row, body: Sequence[Row]) -> bool:
     is_repeated = len(set(lower)) < len(lower)
     is_empty = not upper[0] or not lower[0]
     return has_figures and (is_repeated or is_empty or _names_figures(lower, body))
+
+
+def _names_sizes(upper: Row, lower: Row) -> bool:
+    """Return whether a row below names without a label has its own label, sizes, and a unit.
+
+    >>> _names_sizes(["", "Bytes for", "", "RAM"], ["Lamp", "128", "256", "(bytes)"])
+    True
+    """
+    is_labelled = not upper[0] and bool(lower[0]) and not _is_figure(lower[0])
+    return is_labelled and any(map(_UNIT.fullmatch, lower))
 
 
 def _fills_gaps(lower: Row, upper: Row) -> bool:

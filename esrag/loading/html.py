@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import Any
 
 from esrag.loading.bold import mark_headings
@@ -302,7 +302,7 @@ class _Writer:
         self._is_in_row = False
         self._covers: list[list[tuple[int, int]]] = []  # rows and columns that each cell covers
         self._lists = 0  # that are open
-        self._tags: list[list[str]] = []  # of each row's cells
+        self._tags: list[list[str]] = []  # of each row's cells: th or td
         self._numbers: list[int] = []  # of the last item of each numbered list
         self._prefix = ""
         self._is_term = False
@@ -356,7 +356,8 @@ class _Writer:
         if not self._is_in_row:
             self._add_row()  # as browsers do for a cell outside of rows
         self._rows[-1].append("")
-        self._tags[-1].append(element.tag)
+        is_head = element.get("role") == "head"  # as trafilatura has it
+        self._tags[-1].append("th" if is_head else element.tag)
         rows = _count_covered(element, "rowspan", MAX_ROWS_COVERED)
         self._covers[-1].append((rows, _count_covered(element, "colspan", MAX_COVERED)))
 
@@ -389,7 +390,9 @@ class _Writer:
         if not self._tables:
             tags = [tags for tags in self._tags if len(tags) > 1]
             is_form = len(tags) > 1 and all(each == _NAME_AND_VALUE for each in tags)
-            self._layout.table(spread_cells(self._cells()), is_form=is_form)
+            header = sum(1 for _ in takewhile(lambda each: {*each} == {"th"}, self._tags))
+            rows = spread_cells(self._cells())
+            self._layout.table(rows, header_rows=header, is_form=is_form)
             self._rows, self._covers, self._tags, self._is_in_row = [], [], [], False
 
     def flush(self, level: int = 0) -> None:

@@ -174,3 +174,18 @@ def test_a_table_of_markdown_may_have_two_rows_of_names(load_one, header, below,
     text = f"{header}\n|---|---|---|---|---|\n{below}\n| Kiel | 57 | 31 | 44 | 22 |\n"
     *_, kiel = [line.text for line in lines(load_one("table.md", text).text) if line.row]
     assert kiel.startswith(f"Size: Kiel, {merged}: 57")
+
+
+def test_rows_of_header_cells_of_a_page_are_its_header(load_one):
+    """Whatever is below them: hours are no figures."""
+    page = """<table>
+    <tr><th rowspan="2"></th><th colspan="2">Main gate</th><th>Lake gate</th></tr>
+    <tr><th>summer</th><th>winter</th><th>summer</th></tr>
+    <tr><th>Monday</th><td>9 to 12</td><td>closed</td><td>10 to 14</td></tr>
+    <tr><th>Friday</th><td>9 to 16</td><td>9 to 12</td><td>closed</td></tr>
+    </table>"""
+    assert load_one("gates.html", page).text.split("\n") == [
+        " | Main gate summer | Main gate winter | Lake gate summer",
+        "Monday | 9 to 12 | closed | 10 to 14",
+        "Friday | 9 to 16 | 9 to 12 | closed",
+    ]
