@@ -8,7 +8,7 @@ import math
 import re
 from bisect import bisect
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, product
+from itertools import groupby, pairwise, product
 
 from esrag.loading.placed import Piece
 from esrag.loading.rules import MAX_SIDE, REACH, Grid, Place, Rule
@@ -25,6 +25,7 @@ SHARED = 0.2  # of the lower height: what words of a line have in common
 MAX_HEADER, MAX_LAST = 4, 3  # lines of a header, and of a last row, that has no rule there
 MAX_BELOW = 50.0  # points, from the last rule to the last row
 WIDE = 0.5  # of a table: a line of prose
+FULL, PARAGRAPH = 0.8, 3  # the same of a paragraph, and its lines
 
 CAPTION = re.compile(r"(?:Table|Tab\.) [A-Z]?\d[\w.-]*[.:]?\s+\S")
 
@@ -91,14 +92,22 @@ def _between(words: Sequence[Piece], rule: Rule, bottom: float) -> list[Piece]:
 
 
 def _is_prose(lines: Sequence[_Line], rule: Rule) -> bool:
-    """Return whether most lines are one wide piece from the left, or none has several cells."""
+    """Return whether lines are text between two tables.
+
+    Most of these are one wide piece from the left, or several below each other are as wide as a
+    paragraph, or none has several cells.
+    """
     _, left, right = rule
-    wide = sum(
-        len(line) == 1 and line[0].left < left + (right - left) / 4
-        and line[0].right - line[0].left > WIDE * (right - left)
+    widths = [
+        (line[0].right - line[0].left) / (right - left)
+        if len(line) == 1 and line[0].left < left + (right - left) / 4
+        else 0.0
         for line in lines
-    )  # fmt: skip
-    return 2 * wide > max(len(lines), 2) or (len(lines) > 1 and all(len(ln) == 1 for ln in lines))
+    ]
+    wide = sum(width > WIDE for width in widths)
+    full = [len([*run]) for is_full, run in groupby(width > FULL for width in widths) if is_full]
+    is_single = len(lines) > 1 and all(len(line) == 1 for line in lines)
+    return is_single or 2 * wide > max(len(lines), 2) or max(full, default=0) >= PARAGRAPH
 
 
 def _find_gap(words: Sequence[Piece]) -> float:

@@ -150,6 +150,26 @@ def test_paragraphs_between_rules_are_no_table(load_one):
     assert "|" not in load_one("a.pdf", draw(columns, rules, lefts=(10, 120))).text
 
 
+def test_a_paragraph_below_a_rule_of_the_page_is_none_of_a_table(load_one):
+    """Short lines beside it, such as a heading and a name, do not hide it."""
+    line = "The hut has sold seeds to its members for many years, and it will go on to do so"
+    rows = [
+        (20, "Report of the hut"),
+        (26, "Rosa, treasurer"),
+        *((32 + 6 * n, line) for n in range(3)),
+        (50, "for some time."),
+        (56, "Prices"),
+        (68, "Kind", "Members", "Others"),
+        (78, "Leek", "few", "many"),
+        (88, "Squash", "none", "few"),
+    ]
+    rules = [(top, 18, 170) for top in (14, 71, 91)]
+    text = load_one("a.pdf", draw(rows, rules)).text
+    assert text.endswith(
+        "Prices\n\nKind | Members | Others\nLeek | few | many\nSquash | none | few"
+    )
+
+
 def test_marks_of_items_stand_before_them(load_one):
     """Also those that the page draws after the list."""
     page = new_page()
