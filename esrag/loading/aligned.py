@@ -7,7 +7,7 @@ as "None" and "20 feet" are: in other text, such as code or verse, aligned words
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
 from esrag.loading.layout import join_lines, split_rows, table_lines, trim
@@ -73,9 +73,8 @@ def find_aligned(lines: Sequence[str]) -> Iterator[Aligned]:
     free = 0  # the first line that no table has
     for start, end in _find_blocks(shown):
         if below := _read_below_dashes(shown[start:end]):
-            first, rows = below
-            yield Aligned(start + first, end, rows)
-            free = end
+            free = start + below.last
+            yield replace(below, first=start + below.first, last=free)
             continue
         if any(map(_RULE.fullmatch, shown[start:end])):
             continue
@@ -136,28 +135,35 @@ def _find_blocks(lines: Sequence[str]) -> Iterator[Extent]:
         start = number if line else number + 1
 
 
-def _read_below_dashes(block: Sequence[str]) -> tuple[int, tuple[tuple[str, ...], ...]] | None:
-    """Return where a header above a line of dashes begins, and the table, or None.
+def _read_below_dashes(block: Sequence[str]) -> Aligned | None:
+    """Return the table whose header is above a line of dashes, or None.
+
+    It ends with the block, or at the last line of dashes, below which there may be a note.
 
     >>> block = ["Lamp   Oil  Sold", "        ml", "-" * 16, "A       40    12", "B       60     8",
     ...          "C        5    90", "-" * 16]
-    >>> _read_below_dashes(block)[1][:2]
+    >>> _read_below_dashes([*block, "All without tax."]).rows[:2]
     (('Lamp', 'Oil ml', 'Sold'), ('A', '40', '12'))
     >>> dashes = "----  ---------"
     >>> block = [dashes, "Key   Meaning", dashes, "oil   how much", "      it has", "lid   or cap"]
-    >>> _read_below_dashes(block)[1]
+    >>> _read_below_dashes(block).rows
     (('Key', 'Meaning'), ('oil', 'how much it has'), ('lid', 'or cap'))
     """
-    line = next((n for n, each in enumerate(block) if n and _is_dashes(each)), 0)
-    body = [each for each in block[line + 1 :] if not _is_dashes(each)]
-    if not line or not body:
-        return None
+    line, *others = [n for n, each in enumerate(block) if n and _is_dashes(each)] or [0]
     start = max(line - MAX_HEADER, int(_is_dashes(block[0])))
-    for columns, limits in _iter_columns(block[line], body):
-        for first in range(start, line):
-            if rows := _read_table(block[first:line], body, columns, limits):
-                return first, rows
-    return None
+    bodies = {
+        end: [each for each in block[line + 1 : end] if not _is_dashes(each)]
+        for end in (len(block), *(each + 1 for each in others[-1:]))
+        if line
+    }
+    tables = (
+        Aligned(first, end, rows)
+        for end, body in bodies.items()
+        for columns, limits in _iter_columns(block[line], body)
+        for first in range(start, line)
+        if (rows := _read_table(block[first:line], body, columns, limits))
+    )
+    return next(tables, None)
 
 
 def _is_dashes(line: str) -> bool:
@@ -195,6 +201,8 @@ def _iter_columns(dashes: str, rows: Sequence[str]) -> Iterator[tuple[list[Exten
 
     A cell may be longer than the dashes above it. With each come the limits of such a table.
     """
+    if not rows:
+        return
     if _RULE.fullmatch(dashes):
         yield _read_rule(dashes), RULED
         yield _read_columns(rows), PLAIN

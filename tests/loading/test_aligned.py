@@ -64,6 +64,23 @@ def test_a_table_with_dashes_for_each_column_may_hold_text(load_one):
     ]
 
 
+def test_a_note_may_follow_the_last_line_of_dashes(load_one):
+    """It is no part of the table."""
+    dashes = "-" * 44
+    rows = ["small      12%      8%", "large      30%     16%", "huge       40%     20%"]
+    lines = [
+        "Tank     Months  Months",
+        "         1-12    13-18",
+        dashes,
+        *rows,
+        dashes,
+        "Of the price.",
+    ]
+    document = load_one("tanks.txt", "\n".join(lines))
+    assert rows_of(document)[0] == "Tank: small, Months 1-12: 12%, Months 13-18: 8%"
+    assert document.text.endswith("\n\nOf the price.")
+
+
 def test_a_long_table_has_its_header_in_each_part(load_one):
     """So that each chunk of it can be read."""
     rows = "\n".join(f"tank-{n:<4}   {n:4}   {n + 1:4}" for n in range(300))
