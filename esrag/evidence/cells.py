@@ -13,7 +13,7 @@ from esrag.evidence.counts import lacks_asked_number
 from esrag.evidence.labels import DATES, find_labels
 from esrag.evidence.lines import lines, to_line
 from esrag.evidence.named_rows import find_unnamed, is_asked_for
-from esrag.evidence.ranges import split_rows
+from esrag.evidence.ranges import keep_columns, split_rows
 from esrag.evidence.tables import NONE, Row, is_figure
 from esrag.records import Evidence
 from esrag.text.dates import list_dates, list_only_dates, without_dates
@@ -52,7 +52,7 @@ _ASKS_FOR_MORE = re.compile(
 )
 # "Interest" and "request" are none.
 _SUPERLATIVE = re.compile(r"\b(?!(?i:cont|harv|inter|inv|prot|requ|sugg)est\b)(\w{3,12})est\b")
-_NOT = re.compile(r"[(,]\s?not (?:the )?[^(),?]{1,40}")
+_NOT = re.compile(r"[(,]\s?not (?:the )?[^(),?]{1,40}|[(,][^(),?]{1,60} included\b")
 _YEAR_END = re.compile(r"\bend of (?:the (?:fiscal )?year )?(?:19|20)\d\d", re.IGNORECASE)
 MAX_QUARTERS = 4
 _QUARTERS = ("first", "second", "third", "fourth", "1", "2", "3", "4")
@@ -317,7 +317,7 @@ def _iter_rows(question: str, text: str) -> Iterator[tuple[str, Row, bool]]:
         days = {day for _, cell in row.cells for day in list_only_dates(cell)} if dates else None
         is_other = days and dates.isdisjoint(days)
         if not is_other and (not years or not given or years & given):
-            yield to_line(line.text), row, is_quarter or row in in_range
+            yield to_line(line.text), keep_columns(question, row), is_quarter or row in in_range
 
 
 def _candidates(

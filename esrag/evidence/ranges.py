@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf
 
@@ -29,12 +29,16 @@ _OR_MORE = re.compile(
     rf"{_NUMBER}{_UNIT} ?(?:\+|(?:and|or) (?:above|longer|more|older|over)\b)",
     re.IGNORECASE,
 )
+_OR_LESS = re.compile(
+    rf"{_NUMBER}{_UNIT} (?:and|or) (?:below|fewer|less|shorter|under|younger)\b", re.IGNORECASE
+)
 _AGE = re.compile(
     r"\b(\d{1,3})[- ]years?[- ]old\b|\baged? (\d{1,3})\b"
     r"|(?:\b(?:am|is|turned)|'m) (\d{1,2})(?=[,.;?!]|\Z| and\b)",  # "My boy is 5."
     re.IGNORECASE,
 )
 _NAMED = re.compile(rf"{_NUMBER} ?([^\W\d_]{{2,10}})(?![\w-])")  # by a unit that no list has
+_COUNTED = re.compile(r"\b(day|month|week|year)s? (\d{1,3})\b", re.IGNORECASE)  # "month 15"
 _YEARS = "year"
 
 
@@ -76,6 +80,7 @@ def read_range(text: str) -> Range | None:
     highs = [
         *((high, False) for _, high in spans),
         *((_read(number), bool(word)) for word, number in _LESS.findall(rest)),
+        *((_read(number), False) for number in _OR_LESS.findall(rest)),
     ]
     if not (lows or highs):
         return None
@@ -97,18 +102,19 @@ def list_quantities(question: str) -> tuple[tuple[float, str], ...]:
 
     >>> list_quantities("What does a 12 metre boat cost my father, who is aged 67, in 2025?")
     ((12.0, 'meter'), (67.0, 'year'))
-    >>> list_quantities("What does a roof of 15 kWp cost, and in 2025?")
-    ((15.0, 'kWp'),)
+    >>> list_quantities("What does a roof of 15 kWp cost in month 3, and in 2025?")
+    ((15.0, 'kWp'), (3.0, 'month'))
     >>> list_quantities("Are vans over 7 m carried, and those of 5 to 7 m?")
     ()
     """
-    for bound in (_SPAN, _LESS, _MORE, _OR_MORE):
+    for bound in (_SPAN, _LESS, _MORE, _OR_MORE, _OR_LESS):
         question = bound.sub(" ", question)
     found = [(_read(use.number), use.unit) for use in uses(to_figures(question)) if use.unit]
     ages = [(float("".join(age)), _YEARS) for age in _AGE.findall(question)]
     named = [(_read(number), unit) for number, unit in _NAMED.findall(question)]
     others = [(number, unit) for number, unit in named if not _is_known(number, unit)]
-    return (*dict.fromkeys([*found, *ages, *others]),)
+    counted = [(_read(number), unit.lower()) for unit, number in _COUNTED.findall(question)]
+    return (*dict.fromkeys([*found, *ages, *others, *counted]),)
 
 
 def _is_known(number: float, unit: str) -> bool:
@@ -141,11 +147,37 @@ def split_rows(question: str, rows: Iterable[Row]) -> tuple[set[Row], set[Row]]:
 
 def _holds(row: Row, number: float, unit: str) -> bool | None:
     """Return whether a cell's range in a unit holds a number; None if no cell has such a range."""
-    for name, cell in row.cells:
-        told = None if list_dates(cell) else read_range(cell)
-        given = {use.unit for use in uses(to_figures(cell)) if use.unit}
-        named = {word for _, word in _NAMED.findall(cell)}
-        units = given or header_units(name)
-        if told and (unit in units | named or (unit == _YEARS and not units)):
-            return told.holds(number)
+    held = (_is_in(cell, number, unit, header_units(name)) for name, cell in row.cells)
+    return next((is_held for is_held in held if is_held is not None), None)
+
+
+def _is_in(text: str, number: float, unit: str, otherwise: set[str]) -> bool | None:
+    """Return whether the range of a text holds a number; None if it has no range in that unit.
+
+    Ages may have no unit; other ranges may have one elsewhere.
+    """
+    told = None if list_dates(text) else read_range(text)
+    given = {use.unit for use in uses(to_figures(text)) if use.unit}
+    named = {word for _, word in _NAMED.findall(text)}
+    named |= {word.lower() for word, _ in _COUNTED.findall(text)}
+    units = given or otherwise
+    if told and (unit in units | named or (unit == _YEARS and not units)):
+        return told.holds(number)
     return None
+
+
+def keep_columns(question: str, row: Row) -> Row:
+    """Return a row without columns for other amounts than the question's, if there is one for it.
+
+    >>> row = Row("", (("Plan", "Oak"), ("Months 1-12", "75%"), ("Months 13-18", "66%")))
+    >>> keep_columns("What is due for Oak in month 15?", row).cells
+    (('Plan', 'Oak'), ('Months 13-18', '66%'))
+    """
+    for number, unit in list_quantities(question):
+        held = [_is_in(name, number, unit, set()) for name, _ in row.cells]
+        if True in held:
+            kept = [
+                cell for cell, is_held in zip(row.cells, held, strict=True) if is_held is not False
+            ]
+            row = replace(row, cells=(*kept,))
+    return row

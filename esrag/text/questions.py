@@ -284,6 +284,7 @@ _OTHER_WORDS = tuple(
         ("sells?|sold", "sales"),
         ("spends?|spent", "spending expenditure expense"),
         ("weigh(?:s|ed)?", "weight"),
+        ("whole|altogether|in all|in full|overall", "total"),
         (_UNLESS, "default"),
         (r"h1|(?:first|1st) half|first six months", "january june half six"),
         (r"h2|(?:second|2nd) half|last six months", "july december half six"),

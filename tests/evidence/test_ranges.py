@@ -2,7 +2,7 @@
 
 import pytest
 
-from esrag.evidence.ranges import read_range, split_rows
+from esrag.evidence.ranges import keep_columns, read_range, split_rows
 from esrag.evidence.tables import Row
 
 
@@ -22,6 +22,7 @@ def rows(header, *cells):
         ("12 metres or more but under 20 metres", (12, 19), (20, 11)),
         ("80% or more", (80, 99), (79,)),
         ("66 and over", (66,), (65,)),
+        ("6 months or less left", (6,), (7,)),
     ],
 )
 def test_what_a_range_holds(text, inside, outside):
@@ -68,3 +69,12 @@ def test_ages_are_years_without_a_unit():
     table = rows("Category", "Child 5–15", "Adult", "Over 65")
     found, others = split_rows("What does my 67-year-old father pay?", table.values())
     assert (found, others) == ({table["Over 65"]}, {table["Child 5–15"]})
+
+
+def test_columns_for_other_amounts_are_left_out():
+    """Unless there is none for the question's."""
+    row = Row(
+        "", (("Line", "stopped"), ("more than 6 months left", "0"), ("6 months or less", "40"))
+    )
+    assert keep_columns("What is due with four months left?", row).cells == row.cells[::2]
+    assert keep_columns("What is due with a 4 kg box?", row) == row
