@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from esrag.evidence import Statement, find_best
+from esrag.evidence import SURE, Statement, find_best
 from esrag.evidence.algorithms import sentences
 from esrag.evidence.counts import lacks_asked_number
 from esrag.evidence.labels import DATES, find_labels
@@ -19,7 +19,7 @@ from esrag.records import Evidence
 from esrag.text.dates import list_dates, list_only_dates, without_dates
 from esrag.text.figures import header_units, is_unit, to_figures
 from esrag.text.lists import MAX_CHARACTERS
-from esrag.text.questions import find_other_words, read_sides
+from esrag.text.questions import find_other_words, read_question, read_sides
 from esrag.text.rows import find_name
 from esrag.text.terms import compounds, find_years, terms
 
@@ -124,13 +124,13 @@ def answer_cells(
     of the row. Otherwise the best statement counts if it is a row, or a row of its table with a
     better label.
     """
-    if not _asks_for_cell(question, evidence):
+    best = find_best(statements)
+    if not _asks_for_cell(question, evidence) or _is_answered(question, best):
         return NO_CELLS
 
     asked, sides = _asked(question), read_sides(question)
     rows = [row for item in evidence for row in _candidates(question, item, asked, sides)]
     rows = _drop_unnamed(question, _keep_known(rows, statements))
-    best = find_best(statements)
     named = [row for row in rows if _is_named(row)]
     own = next((row for row in rows if best and row.text == best.text), None)
     by_name = _best([row for row in named if not row.unasked] or named)
@@ -160,6 +160,12 @@ def _asks_for_cell(question: str, evidence: Sequence[Evidence]) -> bool:
     """Return whether a cell may be the answer: of a table, or of a row with a date asked for."""
     has_table = any("|" in item.chunk.text for item in evidence)
     return not _ASKS_FOR_MORE.match(question) and (has_table or bool(list_dates(question)))
+
+
+def _is_answered(question: str, best: Statement | None) -> bool:
+    """Return whether a sentence surely answers a question of yes or no."""
+    is_sentence = best is not None and "|" not in best.source and (best.reading or 0.0) >= SURE
+    return is_sentence and read_question(question).kind == "yesno"
 
 
 def _asks_for_other(question: str, rows: Sequence[_Candidate]) -> bool:

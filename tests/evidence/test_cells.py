@@ -1,9 +1,12 @@
 """A question for a cell gets that cell of that row, and nothing where it is not clear which."""
 
+from dataclasses import replace
+
 import pytest
 
+from esrag.evidence import SURE
 from esrag.evidence.algorithms import sentences
-from esrag.evidence.cells import answer_cells, is_cell_of, pick_cells
+from esrag.evidence.cells import NO_CELLS, answer_cells, is_cell_of, pick_cells
 from esrag.evidence.statements import statements
 from esrag.evidence.tables import Row
 from esrag.records import Chunk, Evidence
@@ -73,12 +76,17 @@ WEATHER = (
 )
 
 
+def evidence(text):
+    """One passage with this text."""
+    return (Evidence("c1", Chunk("d::p0001::c001", "d", 0, 0, len(text), 1, 1, text), 1.0),)
+
+
 def answer(question, text):
     """The cells of one passage, after the check that every answer passes."""
-    chunk = Chunk("d::p0001::c001", "d", 0, 0, len(text), 1, 1, text)
-    evidence = (Evidence("c1", chunk, 1.0),)
-    found = answer_cells(question, evidence, statements(question, evidence)).found
-    assert all(support(part, [chunk]) for _, said in found for part in sentences(said))
+    given = evidence(text)
+    found = answer_cells(question, given, statements(question, given)).found
+    chunks = [item.chunk for item in given]
+    assert all(support(part, chunks) for _, said in found for part in sentences(said))
     return [said for _, said in found]
 
 
@@ -269,6 +277,18 @@ def test_a_cell_without_the_number_in_question_is_left_to_its_row():
     )
     assert answer("How many lamp hours does a storm lamp burn at most?", table) == []
     assert answer("Which lamp kind has lamp hours?", table) == ["lamp.hours, Lamp kind: storm_lamp"]
+
+
+def test_a_sentence_that_surely_says_yes_goes_before_a_row():
+    """The row names the lamp, but not what may be done with it."""
+    text = (
+        "A wick may be cut with the A-128 lamp.\n\nLamp | Wick | Oil\nA-128 | 12 | 6\nA-64 | 9 | 5"
+    )
+    question = "Is it okay to cut the wick of the A-128 lamp down?"
+    given = evidence(text)
+    told = [replace(each, reading=SURE) for each in statements(question, given)]
+    assert answer_cells(question, given, statements(question, given)).found
+    assert answer_cells(question, given, told) == NO_CELLS
 
 
 def test_a_figure_stays_beside_a_dash():
