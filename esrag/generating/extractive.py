@@ -320,7 +320,8 @@ def _find_definition(question: str, ranked: Sequence[Statement]) -> Statement | 
     classed = [each for each in defining if _IS_ONE.search(each.text)]
     article = _ARTICLE.search(question)
     same = [each for each in classed if article and each.text.startswith(f"{article[1].title()} ")]
-    return next(iter([*filter(_is_entry, defining), *same, *classed, *defining]), None)
+    said = [each for each in defining if not _is_read_as_worse(each, ranked[0])]
+    return next(iter([*filter(_is_entry, defining), *same, *classed, *said]), None)
 
 
 def _is_entry(statement: Statement) -> bool:

@@ -570,6 +570,17 @@ def test_a_thing_is_defined_with_the_article_of_the_question():
     assert answer("What exactly is a wheel?", text).text == "A wheel is a disc that turns. [c1]"
 
 
+def test_what_the_reader_takes_for_worse_defines_nothing():
+    """Though it begins with the subject, as a definition does."""
+    best = Statement(
+        "c1", 4, "It stores files in a vault, a folder of packs.", "", 0.9, reading=5.0
+    )
+    named = Statement("c2", 8, "Vault is locked by another run.", "", 0.6, defines=True)
+
+    assert quote("What is a vault?", best, replace(named, reading=4.0)).startswith("Vault")
+    assert quote("What is a vault?", best, replace(named, reading=-4.0)).startswith("It stores")
+
+
 def test_what_is_called_by_a_name_defines_it():
     """Better than a sentence about it that says how it is."""
     said = "The surface that lies near the level of the sea is called the geoid."
