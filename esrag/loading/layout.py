@@ -22,6 +22,15 @@ _MAX_RECENT, _MAX_SHOWN = 4, 1_000  # pieces, and characters of each, that may b
 # A table of up to so many characters is one passage, which one vector can represent.
 _MAX_TABLE = 1_000
 _MIN_BODY = 3  # characters of rows for each one of a caption and header that are repeated
+_MAX_TITLE = 1_000  # characters of a title from a file's properties
+# Names of files and programs; "TCP/IP" and "Node.js" end true titles.
+_FILLED_IN = re.compile(
+    r"^\(?(?:untitled|anonymous|unspecified)\b|^microsoft (word|powerpoint|excel)\b"
+    r"|^(word|powerpoint) (document|presentation)$"
+    r"|^(presentation|slide|document|title) ?\d*$|^(?:[a-z]:|file:)?[/\\]"
+    r"|\.(?:docx?|pptx?|xlsx?|pdf|rtf|odt|tex|dvi|ps|indd|qxd|html?|md|txt)$",
+    re.IGNORECASE,
+)
 _MAX_DIGITS = 18  # a whole number of more does not fit the 64 bits of an index's column
 
 
@@ -242,16 +251,11 @@ def clean_title(title: str) -> str:
 
     >>> clean_title("Microsoft Word - draft3.doc"), clean_title("Annual report")
     ('', 'Annual report')
+    >>> clean_title("/home/ann/draft"), clean_title("Introduction to TCP/IP with Node.js")
+    ('', 'Introduction to TCP/IP with Node.js')
     """
-    title = join_lines(normalise(title))
-    filled_in = re.search(
-        r"^\(?(?:untitled|anonymous|unspecified)\b|^microsoft (word|powerpoint|excel)\b"
-        r"|^(word|powerpoint) (document|presentation)$"
-        r"|^(presentation|slide|document|title) ?\d*$|\.[a-z][a-z0-9]{1,4}$|[/\\]\S*$",
-        title,
-        re.IGNORECASE,
-    )
-    return "" if filled_in or not re.search(r"\w\w", title) else title
+    title = join_lines(normalise(title[:_MAX_TITLE]))
+    return "" if _FILLED_IN.search(title) or not re.search(r"\w\w", title) else title
 
 
 def scalars(values: Mapping[Any, Any]) -> dict[str, Scalar]:
