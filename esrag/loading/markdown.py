@@ -26,6 +26,7 @@ _MAX_FRONT_MATTER = 65_536  # YAML is read at about 100 kB a second
 _MAX_ABOVE = 1000  # characters above a table in which its caption is looked for
 _MAX_TITLE = 1000  # characters of a heading that are looked at; its text stays whole
 _FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})")  # indented below an item
+_COMMENT_MARK = re.compile(r"(<!--|-->|`)")
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]++(.*)")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _NO_PARAGRAPH = re.compile(
@@ -98,28 +99,33 @@ def _write(layout: Layout, body: str) -> str:
 
 
 def _without_comments(body: str) -> tuple[str, int]:
-    """Return the lines without comments outside code, and how many characters these had."""
-    kept: list[str] = []
-    hidden, is_inside, last = 0, False, body.rfind("-->")
+    r"""Return the lines without comments outside code, and how many characters these had.
 
-    for start, line, code in _lines(body):
-        piece, position = "", 0
-        while position <= len(line):
-            mark = "-->" if is_inside else "<!--"
-            found = -1 if code and not is_inside else line.find(mark, position)
-            if found < 0 or (not is_inside and start + found > last):
-                found = len(line)
-            part = line[position:found]
-            hidden += count_characters(part) if is_inside else 0
-            piece += "" if is_inside else part
-            position = found + len(mark)
-            if found == len(line):
-                break
-            if not is_inside and part.count("`") % 2:  # in a piece of code
-                piece += mark
+    >>> _without_comments("Write `<!--` <!-- or not -->here.<!--\n```\n--> So.")
+    ('Write `<!--` here.\n\n So.', 8)
+    """
+    kept: list[str] = []
+    hidden, start, last = 0, 0, body.rfind("-->")
+    fence, is_inside = "", False
+
+    for line in body.split("\n"):
+        piece, is_code, is_quoted = "", False, False
+        if not is_inside:  # what begins a block of code elsewhere does not in a comment
+            fence, is_code = _read_fence(line, fence)
+
+        for part in [line] if is_code else _COMMENT_MARK.split(line):
+            if is_inside:
+                is_inside = part != "-->"
+                hidden += count_characters(part) if is_inside else 0
+            elif part == "<!--" and not is_quoted and start + len(part) <= last:
+                is_inside = True
             else:
-                is_inside = not is_inside
+                piece += part
+                is_quoted ^= part == "`"
+            start += len(part)
+
         kept.append(piece)
+        start += 1  # the line end
 
     return "\n".join(kept), hidden
 
@@ -358,11 +364,15 @@ def _lines(text: str) -> Iterator[tuple[int, str, bool]]:
     """Yield lines as (start, text, whether it belongs to a fenced block of code)."""
     start, fence = 0, ""
     for line in text.split("\n"):
-        mark = _FENCE.match(line)
-        opens = bool(mark) and not fence
-        yield start, line, bool(fence) or opens
-        if mark and not fence:
-            fence = mark[1]
-        elif mark and mark[1].startswith(fence) and not line[mark.end() :].strip():
-            fence = ""
+        fence, is_code = _read_fence(line, fence)
+        yield start, line, is_code
         start += len(line) + 1
+
+
+def _read_fence(line: str, fence: str) -> tuple[str, bool]:
+    """Return the fence that is open after a line, and whether the line is code."""
+    mark = _FENCE.match(line)
+    if not fence:
+        return (mark[1], True) if mark else ("", False)
+    closes = mark and mark[1].startswith(fence) and not line[mark.end() :].strip()
+    return "" if closes else fence, True

@@ -177,3 +177,18 @@ def test_a_comment_that_never_ends_hides_nothing():
     """A stray mark is text; in a piece of code it is no comment either."""
     assert "here --> there" in loaded("a.md", "Write `<!--` here --> there.\n").text
     assert "to begin" in loaded("a.md", "Write <!-- to begin.\n").text
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        ("Use `<!--` to open and <!-- the vault --> end.\n", "Use <!-- to open and  end."),
+        ("<!--\n```\nold\n-->\n\nShown.\n\n<!-- the vault -->\n", "Shown."),
+        ("```\nold\n<!-- shown -->\n```\n\n<!-- the vault -->\n", "<!-- shown -->"),
+    ],
+)
+def test_code_and_comments_end_where_they_end(body, shown):
+    """A mark in code opens no comment, and a fence in a comment opens no block of code."""
+    text = loaded("a.md", body).text
+    assert shown in text
+    assert "vault" not in text
