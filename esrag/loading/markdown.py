@@ -53,7 +53,7 @@ _LIST_TAG = re.compile(r"<(/?)(ol|ul|li)\b([^<>]{0,200})>", re.IGNORECASE)
 _FIRST_TAGS = re.compile(
     r"[ \t]*(?:</?[ou]l\b[^<>]{0,200}>[ \t]*)*+<li\b[^<>]{0,200}>[ \t]*", re.IGNORECASE
 )
-_NEXT_ITEM = re.compile(r"(?<=</li>)[ \t]*(?=<li\b)(?!.*\|)", re.IGNORECASE)
+_NEXT_ITEM = re.compile(r"(?<=</li>)[ \t]*(?=<li\b)", re.IGNORECASE)
 _START = re.compile(r"\bstart\s?=\s?[\"']?(\d{1,4})\b")
 _LETTERED = re.compile(r"\btype\s?=\s?[\"']?a\b")
 _INDENT, _MAX_DEPTH = "   ", 9  # of a list below an item
@@ -213,7 +213,10 @@ def _mark_items(body: str) -> str:
     2. Wait.
     </ol>
     """
-    body = "\n".join(line if code else _NEXT_ITEM.sub("\n", line) for _, line, code in _lines(body))
+    body = "\n".join(
+        line if code or "|" in line else _NEXT_ITEM.sub("\n", line)
+        for _, line, code in _lines(body)
+    )
     kept: list[str] = []
     lists: list[tuple[str, Iterator[int]]] = []  # the marks of the open lists, and their numbers
 

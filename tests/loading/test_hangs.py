@@ -24,12 +24,13 @@ CPU_S = 10  # what grows with the square of the text takes minutes
         lambda: html.HtmlLoader().recognises("a.md", b"<!-- a -->" * 200 + b"text"),
         lambda: list(markdown.tables([(0, "a | b", False), (6, "|" + " " * 100_000 + "x", False)])),
         lambda: markdown.title_of("{:" * 200_000),
+        lambda: list(parts(Source("d", "a.md", b"<ul>" + b"<li>a</li>" * 100_000), 10**9)),
         lambda: list(rst.tables([(0, "== ==")] * 100_000 + [(0, "x")])),
         lambda: normalise("a" + "\u0301\u0316" * 240_000),
         lambda: list(parts(Source("d", "a.html", b"<html><p>" + b"a<sup>1</sup>" * 40_000), 10**9)),
         lambda: list(parts(Source("d", "a.csv", b'x",,"\n' * 30_000), 10**9)),
     ],
-    ids=["comments", "blanks", "attributes", "borders", "marks", "raised", "quotes"],
+    ids=["comments", "blanks", "attributes", "items", "borders", "marks", "raised", "quotes"],
 )
 def test_a_hostile_text_takes_linear_time(hang):
     """Each of these took a time that grew with the square of the text, or faster."""
