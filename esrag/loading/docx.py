@@ -205,23 +205,20 @@ def _level(block: Any, levels: dict[str, int]) -> int:
 def _read_levels(styles: Any) -> dict[str, int]:
     """Return the heading level of each paragraph style, by its id.
 
-    It is the level of the style's name, of its outline or of its parent; a title has level 0.
+    It is the level of the style's name, of its outline or of the styles it is based on. A title has
+    level 0, and passes it on to none.
 
     Word keeps "heading 1" as the name in every language of the user interface.
     """
-    levels: dict[str, int] = {}
+    own: dict[str, int | None] = {}
     parents: dict[str, str] = {}
-
     for style in styles.iter(f"{_WORD}style"):
         key, parent = style.get(f"{_WORD}styleId", ""), style.find(f"{_WORD}basedOn")
-        level = _read_level(style)
-        if level is not None:
-            levels[key] = level
-        elif parent is not None:
-            parents[key] = parent.get(f"{_WORD}val", "")
+        own[key] = _read_level(style)
+        parents[key] = "" if parent is None else parent.get(f"{_WORD}val", "")
 
-    inherited = {key: levels[name] for key, name in parents.items() if levels.get(name, 0) > 0}
-    return inherited | levels
+    found = ((key, inherit(key, own, parents)) for key in own)
+    return {key: level for key, level in found if level is not None and (level or own[key] == 0)}
 
 
 def _read_level(style: Any) -> int | None:

@@ -378,6 +378,19 @@ def test_the_outline_of_a_word_style_makes_headings(load_one, build, level, sect
     assert [each.path[-1] for each in loaded.sections] == sections
 
 
+def test_styles_inherit_the_level_of_a_heading_but_no_title(load_one, build):
+    """However many styles lie between them."""
+    document = docx.Document()
+    for parent, name in (("Heading 1", "Part"), ("Part", "Annex"), ("Title", "Motto")):
+        style = document.styles.add_style(name, docx.enum.style.WD_STYLE_TYPE.PARAGRAPH)
+        style.base_style = document.styles[parent]
+        document.add_paragraph(f"{name} of keys", style=name)
+
+    loaded = load_one("a.docx", build.saved(document))
+    assert paths(loaded) == [("Part of keys",), ("Annex of keys",)]
+    assert loaded.title == ""
+
+
 @pytest.mark.parametrize(
     ("points", "title"),
     [([12, 24, 24, 12], "Lamps of the Tower"), ([12, 14, 14, 12], ""), ([24, 24, 24, 24], "")],
