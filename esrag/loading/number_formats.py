@@ -1,6 +1,7 @@
 """Numbers of a sheet with what their format shows and their value lacks: percents and units."""
 
 import re
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 _SPACING = re.compile(r"[_*].")  # room for a character, or one that fills the cell
 _UNIT = re.compile(r"\"([^\"]{1,20})\"|\[\$([^\]-]{1,5})(?:-[^\]]{0,8})?\]|([$€£¥])")
@@ -18,6 +19,8 @@ def format_number(value: float, shown: str) -> str:
 
     >>> [format_number(0.075, "0.0%"), format_number(1067, "00000"), format_number(2.5, "General")]
     ['7.5%', '01067', '2.5']
+    >>> [format_number(0.285, "0%"), format_number(-0.145, "0%"), format_number(1, "0.00%")]
+    ['29%', '-15%', '100.00%']
     >>> [format_number(1200, '#,##0 "EUR"'), format_number(3, "[$€-407]#,##0.00")]
     ['1,200 EUR', '€3.00']
     >>> [format_number(24.6, "0.00"), format_number(1184.257, "#,##0.0")]
@@ -29,7 +32,8 @@ def format_number(value: float, shown: str) -> str:
     digits = _UNIT.sub("", positive)
     if "%" in digits:
         decimals = _DECIMALS.search(digits)
-        return f"{100 * value:.{len(decimals[1]) if decimals else 0}f}%"
+        with localcontext(rounding=ROUND_HALF_UP):
+            return f"{100 * Decimal(repr(value)):.{len(decimals[1]) if decimals else 0}f}%"
 
     if _PADDED.fullmatch(digits):
         return _write_digits(value, "0").zfill(len(digits))
