@@ -1,6 +1,7 @@
-"""Numbers of a sheet with what their format shows and their value lacks: percents and units."""
+"""Numbers of a sheet with what their format shows and their value lacks; durations."""
 
 import re
+from datetime import timedelta
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 _SPACING = re.compile(r"[_*].")  # room for a character, or one that fills the cell
@@ -47,6 +48,17 @@ def format_number(value: float, shown: str) -> str:
     gap = " " if name[-1].isalpha() else ""
     is_before = not any(map(positive[: unit.start()].count, "0#?"))
     return f"{name}{gap}{text}" if is_before else f"{text} {name}"
+
+
+def format_duration(value: timedelta) -> str:
+    """Return hours and minutes, and the seconds unless they are 0.
+
+    >>> [format_duration(timedelta(seconds=seconds)) for seconds in (90, 93_959, -5_400)]
+    ['0:01:30', '26:05:59', '-1:30']
+    """
+    minutes, seconds = divmod(round(abs(value.total_seconds())), 60)
+    sign = "-" if value < timedelta() else ""
+    return f"{sign}{minutes // 60}:{minutes % 60:02}" + (f":{seconds:02}" if seconds else "")
 
 
 def _write_digits(value: float, shown: str) -> str:

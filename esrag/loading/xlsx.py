@@ -11,7 +11,7 @@ from zipfile import ZipFile
 from esrag.loading import archive
 from esrag.loading.headers import MAX_COVERED, Cell, spread_cells
 from esrag.loading.layout import Layout, clean_title, count_characters
-from esrag.loading.number_formats import format_number
+from esrag.loading.number_formats import format_duration, format_number
 from esrag.loading.regions import split_regions
 from esrag.records import Document, Source
 
@@ -163,8 +163,7 @@ def _to_text(cell: Any) -> str:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, timedelta):
-        hours, minutes = divmod(round(value.total_seconds() / 60), 60)
-        return f"{hours}:{minutes:02}"
+        return format_duration(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return format_number(value, _find_format(cell))
     return "" if value is None else str(value)

@@ -579,6 +579,7 @@ def test_percents_and_units_of_a_sheet_are_shown(load_one, build):
             (1067, "00000"),
             (-0.5, "#,##0.00"),
             (timedelta(hours=37), "[h]:mm"),
+            (timedelta(seconds=90), "[m]:ss"),
             (time(5, 45), "hh:mm"),
             (datetime(2025, 6, 30, 5, 45), "yyyy-mm-dd hh:mm"),  # noqa: DTZ001 -- as in a sheet
         ],
@@ -589,7 +590,8 @@ def test_percents_and_units_of_a_sheet_are_shown(load_one, build):
     text = load_one("a.xlsx", build.saved(book)).text
     lines = (line.partition(" | ")[2] for line in text.splitlines())
     assert [*filter(None, lines)] == [
-        *("1e+20", "7.5%", "1,200 EUR", "01067", "-0.50", "37:00", "05:45", "2025-06-30 05:45"),
+        *("1e+20", "7.5%", "1,200 EUR", "01067", "-0.50", "37:00", "0:01:30", "05:45"),
+        "2025-06-30 05:45",
     ]  # fmt: skip
 
 
