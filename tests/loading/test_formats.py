@@ -403,21 +403,52 @@ def test_a_cover_of_large_letters_is_the_title(load_one, build, points, title):
     assert title == load_one("a.docx", build.saved(document)).title
 
 
-def test_the_equations_of_a_word_document_are_text(load_one, build):
-    """On one line, and not what they look like."""
+def run(text):
+    return f"<m:r><m:t>{text}</m:t></m:r>"
+
+
+def power(base, upper):
+    return f"<m:sSup><m:e>{run(base)}</m:e><m:sup>{run(upper)}</m:sup></m:sSup>"
+
+
+def fraction(above, below):
+    return f"<m:f><m:num>{run(above)}</m:num><m:den>{run(below)}</m:den></m:f>"
+
+
+def root(degree, inner):
+    return f"<m:rad><m:radPr/><m:deg>{degree}</m:deg><m:e>{run(inner)}</m:e></m:rad>"
+
+
+def total(limits, inner):
+    sign = '<m:naryPr><m:chr m:val="∑"/></m:naryPr>'
+    return f"<m:nary>{sign}{limits}<m:e>{run(inner)}</m:e></m:nary>"
+
+
+@pytest.mark.parametrize(
+    ("equation", "text"),
+    [
+        ((run("x="), power("a", "2"), fraction("b+c", "4")), "x=a^2(b+c)/4"),
+        ((fraction("b", "4"), root("", "y"), total("", "z")), "b/4 √(y)∑z"),
+        ((root(run("3"), "x"), run("+"), root(run("n"), "y")), "∛(x)+n√(y)"),
+        ((run("2"), fraction("1", "n"), run("x"), run("y")), "2 1/n xy"),
+        ((total(f"<m:sub>{run('i=1')}</m:sub><m:sup>{run('n')}</m:sup>", "x"),), "∑_(i=1)^n x"),
+        ((f"<m:d><m:e>{run('a')}</m:e><m:e>{run('b')}</m:e></m:d>",), "(a|b)"),
+        (
+            (
+                '<m:d><m:dPr><m:begChr m:val="["/><m:sepChr m:val=","/><m:endChr m:val="["/>',
+                f"</m:dPr><m:e>{run('a')}</m:e><m:e>{run('b')}</m:e></m:d>",
+            ),
+            "[a,b[",
+        ),
+    ],
+)
+def test_the_equations_of_a_word_document_are_text(load_one, build, equation, text):
+    """On one line, and not what they look like: each part keeps its index, limits and brackets."""
     document = docx.Document()
-    letter = "<m:r><m:t>{}</m:t></m:r>"
-    parts = (
-        letter.format("x="),
-        f"<m:sSup><m:e>{letter.format('a')}</m:e><m:sup>{letter.format('2')}</m:sup></m:sSup>",
-        f"<m:f><m:num>{letter.format('b+c')}</m:num><m:den>{letter.format('4')}</m:den></m:f>",
-        f"<m:rad><m:radPr/><m:deg/><m:e>{letter.format('y')}</m:e></m:rad>",
-        f'<m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr><m:e>{letter.format("z")}</m:e></m:nary>',
-    )
     math = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
     paragraph = document.add_paragraph("The sum is ")
-    paragraph._p.append(parse_xml(f"<m:oMath {math}>{''.join(parts)}</m:oMath>"))
-    assert load_one("a.docx", build.saved(document)).text == "The sum is x=a^2(b+c)/4√(y)∑z"
+    paragraph._p.append(parse_xml(f"<m:oMath {math}>{''.join(equation)}</m:oMath>"))
+    assert load_one("a.docx", build.saved(document)).text == f"The sum is {text}"
 
 
 def test_docx_keeps_insertions_and_controls_and_leaves_deletions_out(load_one, build):
