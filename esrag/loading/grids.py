@@ -159,7 +159,7 @@ def _complement(grid: Sequence[Row], left: int, right: int, top: int) -> bool:
     )
 
 
-def is_wide(row: Row) -> bool:
+def is_wide(row: Sequence[str]) -> bool:
     """Return whether a row has several cells; one alone is a title or a note."""
     return sum(map(bool, row)) > 1
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, takewhile
 
-from esrag.loading.grids import is_amount
+from esrag.loading.grids import is_amount, is_wide
 
 Row = Sequence[str]
 
@@ -40,12 +40,12 @@ def _split_below(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 def _begins_table(above: Sequence[Row], below: Sequence[Row]) -> bool:
     """Return whether rows below an empty one begin with a header that does not go on above."""
-    header = next(filter(_is_wide, below), None)
-    last = next(filter(_is_wide, reversed(above)), None)
+    header = next(filter(is_wide, below), None)
+    last = next(filter(is_wide, reversed(above)), None)
     if header is None or last is None or any(map(is_amount, header)):
         return False
 
-    columns, columns_above = _filled(header), set().union(*map(_filled, filter(_is_wide, above)))
+    columns, columns_above = _filled(header), set().union(*map(_filled, filter(is_wide, above)))
     has_amounts = any(is_amount(last[column]) for column in columns if column < len(last))
     return has_amounts or columns != columns_above
 
@@ -54,7 +54,7 @@ def _split_beside(block: Sequence[Row]) -> Iterator[list[Row]]:
     """Yield the tables that empty columns divide, or the whole block."""
     width = max(map(len, block))
     used = {column for row in block for column in _filled(row)}
-    wide = list(filter(_is_wide, block))
+    wide = list(filter(is_wide, block))
     parts = [
         [column for _, column in group]
         for _, group in groupby(enumerate(sorted(used)), key=lambda pair: pair[1] - pair[0])
@@ -80,14 +80,9 @@ def _is_table(wide: Sequence[Row], columns: Sequence[int]) -> bool:
     return bool(cells and cells[0]) and len(labels) >= _MIN_LABELS * len(filled)
 
 
-def _is_wide(row: Row) -> bool:
-    """Return whether a row has several cells, as that of a table; one alone is a title or note."""
-    return len(_filled(row)) > 1
-
-
 def _is_title(row: Row) -> bool:
     return len(_filled(row)) == 1
 
 
 def _filled(row: Row) -> set[int]:
-    return {column for column, cell in enumerate(row) if cell.strip()}
+    return {column for column, cell in enumerate(row) if cell}

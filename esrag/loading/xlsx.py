@@ -166,7 +166,8 @@ def _to_text(cell: Any) -> str:
         return format_duration(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return format_number(value, _find_format(cell))
-    return "" if value is None else str(value)
+    text = "" if value is None else str(value)
+    return text if text.strip() else ""
 
 
 def _find_format(cell: Any) -> str:
