@@ -6,8 +6,10 @@ from typing import Any
 
 from esrag.errors import ParsingError
 from esrag.loading import archive
+from esrag.loading.headers import MAX_COVERED, MAX_ROWS_COVERED, Cell, spread_cells
 from esrag.loading.inheritance import inherit
 from esrag.loading.layout import Layout, clean_title, count_characters
+from esrag.loading.numbering import Mark
 from esrag.loading.superscripts import separate_raised
 from esrag.records import Document, Source
 
@@ -120,19 +122,20 @@ def _member(files: Any, name: str) -> bytes:
     return bytes(files.read(name)) if name in files.namelist() else b""
 
 
-def _write(layout: Layout, element: Any, bullet: str = "") -> None:
-    """Add an element's headings, paragraphs, lists and tables."""
+def _write(layout: Layout, element: Any, depth: int = 0) -> None:
+    """Add an element's headings, paragraphs, lists and tables; `depth` lists are around it."""
+    begins_item = element.tag == f"{_TEXT}list-item"
     for child in element.iterchildren("{*}*"):
         if child.tag == f"{_TEXT}h":
             layout.heading(_text(child), max(1, _number(child.get(f"{_TEXT}outline-level"))))
         elif child.tag == f"{_TEXT}p" and (text := _text(child)).strip():
-            layout.add(bullet + text, "\n" if bullet else "\n\n")
+            item = Mark("", depth - 1).write_item(text) if begins_item else text
+            layout.add(item, "\n" if depth else "\n\n")
+            begins_item = False
         elif child.tag == f"{_TABLE}table":
-            layout.table(_rows(child))
-        elif child.tag == f"{_TEXT}list":
-            _write(layout, child, "- ")
+            layout.table(spread_cells(_rows(child)))
         elif child.tag not in _LEFT_OUT:
-            _write(layout, child, bullet)
+            _write(layout, child, depth + (child.tag == f"{_TEXT}list"))
 
 
 def _text(element: Any) -> str:
@@ -159,14 +162,18 @@ def _collapse(text: str | None) -> str:
     return re.sub(r"\s+", " ", text or "")
 
 
-def _rows(table: Any) -> Iterator[list[str]]:
+def _rows(table: Any) -> Iterator[list[Cell]]:
     """Yield a table's rows; a table within a cell becomes a part of the cell's text."""
     for row in table.iter(f"{_TABLE}table-row"):
         if next(row.iterancestors(f"{_TABLE}table")) is table:
-            # A covered cell belongs to the one left of it or above; without it the next ones would
-            # move.
-            cells = row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
-            yield [" ".join(map(_text, cell.iterchildren("{*}*"))) for cell in cells]
+            yield [_read_cell(cell) for cell in row.iterchildren(f"{_TABLE}table-cell")]
+
+
+def _read_cell(cell: Any) -> Cell:
+    text = " ".join(map(_text, cell.iterchildren("{*}*")))
+    rows = _number(cell.get(f"{_TABLE}number-rows-spanned"))
+    columns = _number(cell.get(f"{_TABLE}number-columns-spanned"))
+    return text, min(rows, MAX_ROWS_COVERED), min(columns, MAX_COVERED)
 
 
 def _number(text: str | None) -> int:

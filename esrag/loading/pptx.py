@@ -6,6 +6,7 @@ from io import BytesIO
 from typing import Any
 
 from esrag.loading import archive
+from esrag.loading.headers import MAX_COVERED, MAX_ROWS_COVERED, Cell, spread_cells
 from esrag.loading.layout import Layout, clean_title, count_characters
 from esrag.loading.numbering import Mark
 from esrag.loading.superscripts import separate_raised
@@ -81,11 +82,24 @@ def _write(layout: Layout, shapes: Iterable[Any]) -> None:
         if hasattr(shape, "shapes"):
             _write(layout, shape.shapes)
         elif getattr(shape, "has_table", False):
-            layout.table([cell.text_frame.text for cell in row.cells] for row in shape.table.rows)
+            layout.table(spread_cells(_read_cells(row) for row in shape.table.rows))
         elif getattr(shape, "has_chart", False):
             _write_chart(layout, shape.chart)
         elif shape.has_text_frame:
             _write_paragraphs(layout, shape)
+
+
+def _read_cells(row: Any) -> list[Cell]:
+    """Return the cells of a row without those that others cover."""
+    return [
+        (
+            cell.text_frame.text,
+            min(cell.span_height, MAX_ROWS_COVERED),
+            min(cell.span_width, MAX_COVERED),
+        )
+        for cell in row.cells
+        if not cell.is_spanned
+    ]
 
 
 def _write_paragraphs(layout: Layout, shape: Any) -> None:

@@ -842,6 +842,41 @@ def test_odt_has_headings_lists_tables_and_notes(load_one, samples):
     assert tables(document) == ["Port | Metres\nBrest | 6.9"]
 
 
+ODT = "".join(
+    (
+        "<office:document-content",
+        *(
+            f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+            for name in ("office", "text", "table")
+        ),
+        "><office:body><office:text>{}</office:text></office:body></office:document-content>",
+    )
+)
+
+
+def test_items_of_odt_keep_their_paragraphs_and_levels(load_one, build):
+    """A second paragraph of an item has no bullet; a list in an item is indented."""
+    item = "<text:list><text:list-item><text:p>{}</text:p>{}</text:list-item></text:list>"
+    items = item.format("Ebb", f"<text:p>It falls.</text:p>{item.format('Deep', '')}")
+    content = ODT.format(f"<text:p>Tides are two.</text:p>{items}<text:p>So it is.</text:p>")
+    text = load_one("a.odt", build.zip({"content.xml": content})).text
+    assert text == "Tides are two.\n- Ebb\nIt falls.\n  - Deep\n\nSo it is."
+
+
+def test_covered_cells_of_odt_have_the_text_above_or_before_them(load_one, build):
+    """A cell may cover several rows and columns."""
+    cell = "<table:table-cell{}><text:p>{}</text:p></table:table-cell>".format
+    rows = (
+        cell("", "Port") + cell(' table:number-columns-spanned="2"', "Metres"),
+        cell(' table:number-rows-spanned="2"', "Kiel") + cell("", "5") + cell("", "3"),
+        "<table:covered-table-cell/>" + cell("", "6") + cell("", "2"),
+    )
+    table = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+    content = ODT.format(f"<table:table>{table}</table:table>")
+    document = load_one("a.odt", build.zip({"content.xml": content}))
+    assert tables(document) == ["Port | Metres | Metres\nKiel | 5 | 3\nKiel | 6 | 2"]
+
+
 def test_encrypted_odt_says_so(load, build):
     """A manifest that speaks of encryption is a password, not a broken file."""
     members = {
@@ -960,6 +995,19 @@ def test_paragraphs_of_a_slide_are_items(load_one, build):
     assert load_one("a.pptx", build.saved(deck)).text == (
         "Agenda\n- Welcome\n- The year\n  - traffic"
     )
+
+
+def test_covered_cells_of_a_slide_have_the_text_above_or_before_them(load_one, build):
+    """A cell may cover several rows and columns."""
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[5])
+    table = slide.shapes.add_table(3, 3, 0, 0, 100, 100).table
+    for place, text in enumerate(("Port", "Metres", "", "Kiel", "5", "3", "", "6", "2")):
+        table.cell(place // 3, place % 3).text = text
+    table.cell(0, 1).merge(table.cell(0, 2))
+    table.cell(1, 0).merge(table.cell(2, 0))
+    document = load_one("a.pptx", build.saved(deck))
+    assert tables(document) == ["Port | Metres | Metres\nKiel | 5 | 3\nKiel | 6 | 2"]
 
 
 LIST_TABLE = """Sizes of lamps
