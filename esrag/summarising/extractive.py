@@ -31,9 +31,9 @@ _PURPOSE = re.compile(
     re.IGNORECASE,
 )
 _BOILERPLATE = re.compile(
-    r"copyright|©|\ball rights\b|rights reserved|formal revision|requested to notify"
-    r"|distribution of this|is unlimited|\bisbn\b|https?://|\bdoi\b|table of contents|\w@\w"
-    r"|\btrademarks?\b|page proof|this page|printed in|for sale by|no part of this",
+    r"copyright|©|\ball rights\b|rights reserved|distribution of this|is unlimited|\bisbn\b"
+    r"|https?://|\bdoi\b|table of contents|\w@\w|\btrademarks?\b|printed in|for sale by"
+    r"|this page (?:was|is intentionally)|no part of this",
     re.IGNORECASE,
 )
 
@@ -149,6 +149,8 @@ def _is_prose(line: str) -> bool:
     """Return whether a line is a whole sentence, and not a heading, a row or boilerplate.
 
     >>> _is_prose("The Fulmar sails every hour from May until the end of September.")
+    True
+    >>> _is_prose("This page describes how the ferry sails from May to September.")
     True
     >>> _is_prose("OFFICIAL REPORTS OF THE SUPREME COURT February 22, 2023.")
     False
