@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from esrag.evidence.lines import lines, to_line
 from esrag.records import Chunk
@@ -70,10 +71,9 @@ def choose_sentences(
     The first ones of the abstract, and what it comes to. Without an abstract, what the document
     says of itself, and the first sentence of each main section.
     """
-    pool = lead or [*_iter_openings(chunks), *_iter_sentences(chunks)]
-    telling = [each for each in pool if _PURPOSE.match(each.text)]
-    if not lead:
-        telling = [each for each in _iter_sentences(chunks) if _PURPOSE.match(each.text)]
+    sentences = list(_iter_sentences(chunks))
+    pool = lead or [*_iter_openings(sentences), *sentences]
+    telling = [each for each in lead or sentences if _PURPOSE.match(each.text)]
 
     chosen = {each.text: each for each in telling[: max(1, most // 2)]}
     for each in pool:
@@ -81,7 +81,9 @@ def choose_sentences(
             break
         chosen.setdefault(each.text, each)
 
-    order = {each.text: n for n, each in enumerate(_iter_sentences(chunks))}
+    order: dict[str, int] = {}
+    for each in sentences:
+        order.setdefault(each.text, len(order))
     return sorted(chosen.values(), key=lambda each: order.get(each.text, 0))
 
 
@@ -119,16 +121,15 @@ def _follow_heading_line(chunks: Sequence[Chunk]) -> list[Sentence]:
     return []
 
 
-def _iter_openings(chunks: Iterable[Chunk]) -> Iterator[Sentence]:
-    """Yield the first sentence of each main section."""
+def _iter_openings(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Yield the first sentence of each main section, and of each passage outside of them."""
     seen = set[str]()
-    for chunk in chunks:
-        section = " > ".join(chunk.section.split(" > ")[:2])
+    for _, said in groupby(sentences, key=lambda each: each.chunk.chunk_id):
+        first = next(said)
+        section = " > ".join(first.chunk.section.split(" > ")[:2])
         if section not in seen or not section:
-            first = next(_iter_sentences([chunk]), None)
-            if first:
-                seen.add(section)
-                yield first
+            seen.add(section)
+            yield first
 
 
 def _iter_sentences(chunks: Iterable[Chunk]) -> Iterator[Sentence]:
