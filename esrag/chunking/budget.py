@@ -47,7 +47,7 @@ class Measured:
     """A text whose tokens were read once; stretches of it are counted by bisection."""
 
     def __init__(self, text: str, budget: Budget) -> None:
-        self._text = text
+        self.text = text
         self._budget = budget
 
     @cached_property
@@ -58,8 +58,8 @@ class Measured:
         """
         # A list would take five times the memory: 600 MB for a long text.
         starts, ends = array("q"), array("q")
-        for piece_start, piece_end in pieces(self._text, 0, len(self._text), _PIECE_CHARACTERS):
-            tokens = self._budget.tokens(self._text[piece_start:piece_end])
+        for piece_start, piece_end in pieces(self.text, 0, len(self.text), _PIECE_CHARACTERS):
+            tokens = self._budget.tokens(self.text[piece_start:piece_end])
             if not all(0 < end - start <= _TOKEN_CHARACTERS for start, end in tokens):
                 tokens = [part for token in tokens for part in _parts(*token)]
             starts.extend(piece_start + start for start, _ in tokens)
@@ -83,11 +83,11 @@ class Measured:
         while stop - first > self._budget.size:
             last = self._word_end(first + self._budget.size // 2, first + self._budget.size)
             if starts[last] > covered:  # several tokens may lie on one character
-                yield from _spans(self._text, start, starts[last])
+                yield from _spans(self.text, start, starts[last])
                 covered = starts[last]
             first = self._word_start(max(last - overlap, first + 1), last)
             start = min(starts[first], covered)
-        yield from _spans(self._text, start, end)
+        yield from _spans(self.text, start, end)
 
     def _word_end(self, low: int, high: int) -> int:
         """Return the last token in (low, high] that starts a word; `high` if none does."""
@@ -102,7 +102,7 @@ class Measured:
         starts, ends = self._offsets
         start = starts[at]
         return start > ends[at - 1] or (
-            self._text[start - 1].isspace() and not self._text[start].isspace()
+            self.text[start - 1].isspace() and not self.text[start].isspace()
         )
 
     def fit(self, units: Iterable[tuple[int, int]]) -> Iterator[Span]:

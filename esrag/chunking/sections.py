@@ -41,30 +41,28 @@ class SectionsChunker:
         measured = self._budget.measure(document.text)
         tables = sorted(document.tables, key=lambda table: table.start)
         table_starts = [table.start for table in tables]
-        for part in self._join(measured, document.text, outline(document)):
+        for part in self._join(measured, outline(document)):
             inside = tables[
                 bisect_left(table_starts, part.start) : bisect_left(table_starts, part.end)
             ]
-            yield from measured.pack(self._units(measured, document.text, part, inside))
+            yield from measured.pack(self._units(measured, part, inside))
 
-    def _join(self, measured: Measured, text: str, parts: Iterable[Section]) -> Sequence[Section]:
+    def _join(self, measured: Measured, parts: Iterable[Section]) -> Sequence[Section]:
         joined: list[Section] = []
         for part in parts:
-            if joined and self._belong_together(measured, text, joined[-1], part):
+            if joined and self._belong_together(measured, joined[-1], part):
                 joined[-1] = Section(joined[-1].path, joined[-1].start, part.end)
             else:
                 joined.append(part)
         return joined
 
-    def _belong_together(
-        self, measured: Measured, text: str, first: Section, second: Section
-    ) -> bool:
+    def _belong_together(self, measured: Measured, first: Section, second: Section) -> bool:
         """Return whether two neighbouring sections belong in one chunk.
 
         That is a short lead with its own subsection, or two sections, one of them small, that fit.
         """
         if self._is_strict:
-            return is_lead(text, first, second)
+            return is_lead(measured.text, first, second)
         first_count, second_count = (
             measured.count(part.start, part.end) for part in (first, second)
         )
@@ -82,9 +80,7 @@ class SectionsChunker:
     def _is_small(self, count: int) -> bool:
         return count <= self._budget.size * _SMALL_SHARE
 
-    def _units(
-        self, measured: Measured, text: str, part: Section, tables: Iterable[Span]
-    ) -> list[Span]:
+    def _units(self, measured: Measured, part: Section, tables: Iterable[Span]) -> list[Span]:
         """Return the spans that are kept whole.
 
         These are sentences, and tables with the short caption or heading above them.
@@ -93,20 +89,21 @@ class SectionsChunker:
         cursor = part.start
 
         for table in tables:
-            for start, end in trim_span(text, max(table.start, cursor), min(table.end, part.end)):
+            first, last = max(table.start, cursor), min(table.end, part.end)
+            for start, end in trim_span(measured.text, first, last):
                 whole = Span(start, end)
                 if not self._is_whole(measured, whole):
                     continue
-                units += self._sentences(measured, text, part, cursor, start)
-                while units and self._is_label(measured, text, part, units, whole):
+                units += self._sentences(measured, part, cursor, start)
+                while units and self._is_label(measured, part, units, whole):
                     whole = Span(units.pop().start, end)
                 units.append(whole)
                 cursor = end
 
-        return units + self._sentences(measured, text, part, cursor, part.end)
+        return units + self._sentences(measured, part, cursor, part.end)
 
     def _is_label(
-        self, measured: Measured, text: str, part: Section, units: Sequence[Span], table: Span
+        self, measured: Measured, part: Section, units: Sequence[Span], table: Span
     ) -> bool:
         """Return whether the last unit is a short caption, or a heading with nothing below it.
 
@@ -114,7 +111,7 @@ class SectionsChunker:
         """
         last = units[-1]
         is_heading = len(units) == 1 and bool(part.path)
-        is_named = is_heading or bool(read_caption([text[last.start : last.end]]))
+        is_named = is_heading or bool(read_caption([measured.text[last.start : last.end]]))
         is_short = self._is_small(measured.count(last.start, table.start))
         return is_named and is_short and self._is_whole(measured, Span(last.start, table.end))
 
@@ -122,14 +119,13 @@ class SectionsChunker:
         """Return whether a table, with or without its caption, is short enough for one chunk."""
         return measured.count(table.start, table.end) <= self._budget.size * self._max_table
 
-    def _sentences(
-        self, measured: Measured, text: str, part: Section, start: int, end: int
-    ) -> list[Span]:
+    def _sentences(self, measured: Measured, part: Section, start: int, end: int) -> list[Span]:
         """Return sentences that fit; a heading and what introduces a list join what follows."""
-        spans = [(start + first, start + last) for first, last in sentence_spans(text[start:end])]
+        found = sentence_spans(measured.text[start:end])
+        spans = [(start + first, start + last) for first, last in found]
         if start == part.start and part.path and len(spans) > 1:
             spans[:2] = [(spans[0][0], spans[1][1])]
-        return list(measured.fit(_join_lead_ins(text, spans)))
+        return list(measured.fit(_join_lead_ins(measured.text, spans)))
 
 
 def _join_lead_ins(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
