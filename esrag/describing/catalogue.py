@@ -1,6 +1,6 @@
 """Answer questions about the collection: which documents there are, how many, how long."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -29,7 +29,7 @@ MAX_NAMED = 3  # documents named beside a value
 MAX_ON_TOPIC = 7
 MAX_COUNTED = 5  # documents cited for a number of documents
 MAX_NAME = 100  # characters of a document's name
-HEAD_CHUNKS = 6  # where a document without a title is looked through for a name
+NAME_CHUNKS = 6  # where a document without a title is looked through for a name
 DEPTH = 100  # hits in which documents on a topic are looked for
 MAX_HITS = 3  # of a document that count, so that a long document does not push others out
 MIN_WORDS = 0.5  # share of the topic's words
@@ -77,8 +77,7 @@ def _iter_of_format(
 
 
 def _has_format(document: StoredDocument, form: str) -> bool:
-    kinds = {"word": ("docx",), "email": ("eml",)}.get(form, (form,))
-    return document.kind in kinds
+    return document.kind == {"word": "docx", "email": "eml"}.get(form, form)
 
 
 def _list_all(
@@ -110,7 +109,7 @@ def _count(
 def _count_pages(name: str, context: Context, where: Filter | None) -> Description | None:
     """Return the pages of the documents with a name; None if no document has it."""
     named = find_documents(name, context, where)[:MAX_COUNTED]
-    entries = list(_entries(iter(named), context))
+    entries = list(_entries(named, context))
     if not entries:
         return None
 
@@ -192,7 +191,7 @@ def _entry_of_value(
     value: str, held: Sequence[tuple[StoredDocument, Chunk | None]], context: Context
 ) -> _Entry:
     """Return the first document that has a value, named by the value and the documents' names."""
-    named = list(_entries(iter(held[:MAX_NAMED]), context))
+    named = list(_entries(held[:MAX_NAMED], context))
     names = ", ".join(entry.name for entry in named)
     more = len(held) - len(named)
     name = f"{strip_markers(value)}: {names}" + (f" and {more} more" if more else "")
@@ -222,7 +221,7 @@ def _rank(hits: Sequence[Hit], wanted: frozenset[str]) -> tuple[dict[str, Chunk]
 
 
 def _entries(
-    documents: Iterator[tuple[StoredDocument, Chunk | None]], context: Context
+    documents: Iterable[tuple[StoredDocument, Chunk | None]], context: Context
 ) -> Iterator[_Entry]:
     """Yield the documents that have a passage, with their names."""
     for document, known in documents:
@@ -237,7 +236,7 @@ def _name(
     """Return the title, else the first heading, else a line that names the document."""
     if document.title:
         return _shorten(document.title)
-    chunks = read_head(context.engine, document.doc_id, HEAD_CHUNKS) or [chunk]
+    chunks = read_head(context.engine, document.doc_id, NAME_CHUNKS) or [chunk]
     if heading := chunks[0].section.partition(" > ")[0]:
         return _shorten(heading)
     head = [each.text for each in chunks]
