@@ -10,7 +10,7 @@ from esrag.loading.colours import CLEAR, WHITE, find_colour, look_same, to_colou
 from esrag.loading.folded import has_text, opens, unfold
 from esrag.loading.layout import count_characters
 from esrag.loading.style_sheets import has_other_sheet
-from esrag.loading.styles import Style, Styles
+from esrag.loading.styles import OFFSETS, Style, Styles
 
 _NUMBER = re.compile(r"([-+]?\d{0,9}(?:\.\d{1,9})?)\s*([a-z%]*)")
 # A size below cannot be read.
@@ -18,7 +18,6 @@ _SMALLEST = {"": 1.0, "px": 1.0, "pt": 1.0, "em": 0.1, "rem": 0.1, "%": 10.0}
 _NOTHING = {**dict.fromkeys(_SMALLEST, 0.01), "%": 1.0}
 _FAR = -900.0  # pixels: nothing is so far out of a page by accident
 _AWAY = {"": _FAR, "px": _FAR, "pt": _FAR, "em": _FAR / 10, "rem": _FAR / 10}
-_OFFSETS = ("left", "top", "right", "bottom", "margin-left", "margin-top", "text-indent")
 _TRANSFORM = re.compile(r"(scale|translate)(?:x|y|3d)?\(([^()]*)\)")
 _CLIP = re.compile(r"(inset|circle|ellipse|rect)\(([^()]*)\)")
 _CUT_OFF = 100.0  # percent, from two opposite sides
@@ -175,7 +174,7 @@ def _is_tiny(style: Style) -> bool:
 
 def _is_away(style: Style) -> bool:
     """Return whether the text is moved out of the page."""
-    offsets = [style.get(name, "") for name in _OFFSETS]
+    offsets = [style.get(name, "") for name in OFFSETS]
     offsets += [*style.get("translate", "").split(), *_arguments(style, "translate")]
     return any(_is_below(offset, _AWAY) for offset in offsets)
 

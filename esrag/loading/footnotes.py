@@ -8,7 +8,7 @@ from esrag.loading.markdown_tables import Line
 _MAX_NOTES = 10_000
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
 _NOTE = re.compile(r" {0,3}\[\^([^\[\]\s^]{1,60})\]:[ \t]{0,9}(.*)")
-_CODE_OR_MARK = re.compile(r"`[^`]{1,400}`|(\s?)\[\^([^\[\]\s^]{1,60})\](?!:)")
+_CODE_OR_MARK = re.compile(r"`[^`]{1,400}`|\s?\[\^([^\[\]\s^]{1,60})\](?!:)")
 
 
 def place_footnotes(lines: Sequence[Line]) -> str:
@@ -34,9 +34,9 @@ def place_footnotes(lines: Sequence[Line]) -> str:
     referred: dict[str, None] = {}  # by the section so far, in order
 
     def refer(found: re.Match[str]) -> str:
-        if found[2] is None or found[2] not in known:
+        if found[1] is None or found[1] not in known:
             return found[0]
-        referred[found[2]] = None
+        referred[found[1]] = None
         return ""
 
     known = frozenset(notes)

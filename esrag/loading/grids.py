@@ -104,24 +104,17 @@ def _join_signs(row: Row) -> Row:
     for place, cell in enumerate(row):
         if not cell:
             continue
-        if _OPENS.fullmatch(cell) and (after := _find_next_amount(row, place)):
+        if _OPENS.fullmatch(cell) and (after := _find_amount(row, place, 1)):
             cells[after], cells[place] = f"{cell}{cells[after]}", ""
-        elif _CLOSES.fullmatch(cell) and (before := _find_last_amount(cells, place)):
+        elif _CLOSES.fullmatch(cell) and (before := _find_amount(cells, place, -1)):
             cells[before], cells[place] = f"{cells[before]}{cell}", ""
     return cells
 
 
-def _find_next_amount(row: Row, place: int) -> int:
-    """Return the column of the number that a sign opens, else 0."""
-    after = range(place + 1, min(place + 1 + _REACH, len(row)))
-    found = next((column for column in after if row[column]), 0)
-    return found if found and _begins_amount(row[found]) else 0
-
-
-def _find_last_amount(row: Row, place: int) -> int:
-    """Return the column of the number that a sign closes, else 0."""
-    before = range(place - 1, max(place - 1 - _REACH, 0), -1)
-    found = next((column for column in before if row[column]), 0)
+def _find_amount(row: Row, place: int, step: int) -> int:
+    """Return the column of the number that a sign opens (step 1) or closes (-1), else 0."""
+    near = (place + step * distance for distance in range(1, _REACH + 1))
+    found = next((column for column in near if 0 < column < len(row) and row[column]), 0)
     return found if found and _begins_amount(row[found]) else 0
 
 

@@ -186,7 +186,7 @@ def _prepare(layout: Layout, tree: Any, *, keep_hidden: bool) -> bool:
     layout.leave_out(hidden)
 
     is_unfolded = unfold_layout_tables(tree)
-    separate_raised(list(tree.iter("sup")))
+    separate_raised(tree.iter("sup"))
     is_plainer = make_plainer(tree)
 
     is_simplified = simplify_cells(tree, _HIDDEN_TAGS)

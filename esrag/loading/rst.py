@@ -10,7 +10,7 @@ from esrag.loading.inline import add_without_marks, strip_rst_marks
 from esrag.loading.layout import Layout, Line, join_lines, split_lines, trim
 from esrag.loading.rst_data_tables import find_data_tables, write_data_table
 from esrag.loading.rst_directives import find_literal, write_directives
-from esrag.loading.rst_tables import write_rows
+from esrag.loading.rst_tables import SIMPLE_BORDER, write_rows
 from esrag.records import Document, Source, Span
 from esrag.text import normalise
 from esrag.text.captions import read_caption
@@ -18,7 +18,6 @@ from esrag.text.captions import read_caption
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+\s*")
 _FIELD = re.compile(r":?([A-Za-z][\w -]{0,40}):[ \t]+(\S.*)")
 _GRID = re.compile(r"\s*[+|].*[+|]\s*")
-_SIMPLE_BORDER = re.compile(r"\s*=+(?: +=+)+\s*")
 # Links and directives, and borders of simple tables; so many show that a text is of this format.
 _MARK = re.compile(
     rb"^\.\. (?:_[^:\n]{1,80}:|[a-z][\w:-]{0,30}::)|^=+(?: +=+)+[ \r]*$", re.MULTILINE
@@ -150,7 +149,7 @@ def tables(lines: Sequence[Line]) -> Iterator[Span]:
         if re.match(r"\s*\+[-=]", lines[begin][1]):
             while index < len(lines) and _GRID.fullmatch(lines[index][1]):
                 index += 1
-        elif _SIMPLE_BORDER.fullmatch(lines[begin][1]):
+        elif SIMPLE_BORDER.fullmatch(lines[begin][1].strip()):
             later = bisect(ends, begin + 1)
             index = ends[later] if later < len(ends) else begin + 1
         if index - begin > 2:  # noqa: PLR2004 -- a border, a row and a border
@@ -164,7 +163,7 @@ def _ends_of_simple_tables(lines: Sequence[Line]) -> list[int]:
         index + 1
         for index, (_, line) in enumerate(lines)
         if (index + 1 == len(lines) or not lines[index + 1][1].strip())
-        and _SIMPLE_BORDER.fullmatch(line)
+        and SIMPLE_BORDER.fullmatch(line.strip())
     ]
 
 

@@ -5,15 +5,15 @@ from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
 
 from esrag.loading.layout import join_lines, split_rows
+from esrag.loading.rst_directives import find_indent
 
 _GRID_BORDER = re.compile(r"\+(?:[-=]+\+)+")
 _CORNER = re.compile(r"\+(?=[-=])|(?<=[-=])\+")
-_SIMPLE_BORDER = re.compile(r"=+(?: +=+)+")
+SIMPLE_BORDER = re.compile(r"=+(?: +=+)+")
 _UNDERLINE = re.compile(r"[- ]+")
 _BORDERS = 3  # of a simple table with a header: above it, below it, at the end
 
 Rows = list[list[str]]
-Ends = list[tuple[int, int]]
 
 
 def write_rows(table: str, plain: Callable[[str], str], caption: str = "") -> str:
@@ -26,8 +26,7 @@ def write_rows(table: str, plain: Callable[[str], str], caption: str = "") -> st
     1 | 2 3
     """
     lines = [line.rstrip() for line in table.expandtabs().split("\n")]
-    indent = len(lines[0]) - len(lines[0].lstrip())
-    inner = [line[indent:] for line in lines]
+    inner = [line[find_indent(lines[0]) :] for line in lines]
     rows = _grid_rows(inner) if inner[0].startswith("+") else _simple_rows(inner)
     if not rows or "|" in "".join(cell for row in rows for cell in row):
         return table
@@ -88,7 +87,7 @@ def _simple_rows(lines: Sequence[str]) -> Rows:
 
     A line whose first cell is empty continues the row above.
     """
-    borders = [n for n, line in enumerate(lines) if _SIMPLE_BORDER.fullmatch(line)]
+    borders = [n for n, line in enumerate(lines) if SIMPLE_BORDER.fullmatch(line)]
     if len(borders) != _BORDERS or borders[0] or borders[-1] != len(lines) - 1:
         return []
 

@@ -15,10 +15,10 @@ _IMPORTANT = re.compile(r"!\s{0,9}important\b")
 _IMAGE = re.compile(r"url\(|gradient\(|image")
 _OVERFLOW = ("overflow", "overflow-y")
 _SIZES = ("font-size", "width", "height", "max-width", "max-height")
-_PLACES = ("left", "top", "right", "bottom", "margin-left", "margin-top", "text-indent")
+OFFSETS = ("left", "top", "right", "bottom", "margin-left", "margin-top", "text-indent")
 _SHAPES = ("transform", "scale", "translate", "clip", "clip-path")
 _COLOURS = ("color", "background-color", "background-image", "background-clip")
-_NAMES = {*("display", "visibility", "opacity", *_OVERFLOW, *_SIZES, *_PLACES, *_SHAPES, *_COLOURS)}
+_NAMES = {*("display", "visibility", "opacity", *_OVERFLOW, *_SIZES, *OFFSETS, *_SHAPES, *_COLOURS)}
 _STYLED = {"style", "color", "bgcolor", "background"}  # attributes
 _LEAST, _MOST = -1, 1000  # specificities of attributes and of inline styles
 

@@ -67,7 +67,6 @@ _PIECE_CHARACTERS = 20_000
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _CAPTION = r"(?:Table|Figure|Fig\.|Algorithm|Listing|Chart)\s+[A-Z]?[\d.-]{0,8}[.:]"
-CAPTION = re.compile(_CAPTION)
 _ROW_OR_HEADING = re.compile(r"\||#{1,6}\s")
 MARKS = "*•‣▪▸◦–●■＊○□◆◇⋄❖►▶➢➤→⇒✓✔✗✘☐☑☒⁃∙·"  # before items
 ITEM = re.compile(rf"(?:[-+{MARKS}]|\(?(?:\d{{1,3}}|[a-z]|[ivx]{{1,5}})\)|\d{{1,3}}:)\s")
