@@ -8,12 +8,11 @@ Readers see a title and a content.
 import re
 from collections.abc import Iterator, Sequence
 
-from esrag.loading.markdown_tables import Line
+from esrag.loading.markdown_lines import ATX, Line
 
 _MARGIN = 4  # blanks before the content of a box of MkDocs
 _MAX_BOXES = 8  # within each other
 _MAX_LEVEL = 6  # of a heading
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]")
 _BOX = re.compile(
     r"(?:!!!|\?\?\?\+?)[ \t]{1,9}(?:[\w-]{1,40}(?:[ \t]{1,9}(?=[\w\"'])|[ \t]{0,9}$)){0,5}"
     r"(?:\"([^\"]{0,300})\"|'([^']{0,300})')?[ \t]{0,9}"
@@ -55,7 +54,7 @@ def open_containers(lines: Sequence[Line]) -> str:
         if is_code:
             kept.append(line)
             continue
-        if heading := _HEADING.match(line):
+        if heading := ATX.match(line):
             level = len(heading[1])
         kept += _read_line(line, level, closed)
     return "\n".join(kept)

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from esrag.loading.markdown_tables import Line
+from esrag.loading.markdown_lines import Line, find_headings
 
 _MAX_NOTES = 10_000
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
 _NOTE = re.compile(r" {0,3}\[\^([^\[\]\s^]{1,60})\]:[ \t]{0,9}(.*)")
 _CODE_OR_MARK = re.compile(r"`[^`]{1,400}`|\s?\[\^([^\[\]\s^]{1,60})\](?!:)")
 
@@ -16,14 +15,17 @@ def place_footnotes(lines: Sequence[Line]) -> str:
 
     Notes that nothing refers to stand at the end. A mark without a note stays.
 
-    >>> body = ["# Fees", "Entry is 5 €.[^1]", "# Hours", "9 to 5.", "[^1]: Children 3 €."]
-    >>> print(place_footnotes([(0, line, False) for line in body]))
+    >>> from esrag.loading.markdown_lines import iter_lines
+    >>> body = "# Fees\nEntry is 5 €.[^1]\n\nHours\n-----\n9 to 5.\n[^1]: Children 3 €."
+    >>> print(place_footnotes([*iter_lines(body)]))
     # Fees
     Entry is 5 €.
     <BLANKLINE>
+    <BLANKLINE>
     Children 3 €.
     <BLANKLINE>
-    # Hours
+    Hours
+    -----
     9 to 5.
     """
     lines, notes = _take_notes(lines)
@@ -40,8 +42,9 @@ def place_footnotes(lines: Sequence[Line]) -> str:
         return ""
 
     known = frozenset(notes)
-    for _, line, is_code in lines:
-        if not is_code and _HEADING.match(line):
+    heads = {start for start, _, _ in find_headings(lines)}
+    for start, line, is_code in lines:
+        if start in heads:
             kept += _write(notes, referred)
         kept.append(line if is_code or "[^" not in line else _CODE_OR_MARK.sub(refer, line))
     kept += _write(notes, referred)

@@ -13,8 +13,16 @@ from esrag.loading import Skipped
 from esrag.loading.containers import open_containers
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.footnotes import place_footnotes
-from esrag.loading.inline import add_without_marks, strip_marks, without_entities
+from esrag.loading.inline import add_without_marks, strip_marks
 from esrag.loading.layout import Layout, count_characters, join_lines, split_rows
+from esrag.loading.markdown_lines import (
+    SETEXT,
+    Line,
+    find_headings,
+    iter_lines,
+    read_fence,
+    read_title,
+)
 from esrag.loading.markdown_tables import merge_header, write_aligned, write_embedded
 from esrag.records import Document, Source, Span
 from esrag.text import normalise
@@ -24,14 +32,7 @@ _SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".mdx")
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
 _MAX_FRONT_MATTER = 65_536  # YAML is read at about 100 kB a second
 _MAX_ABOVE = 1000  # characters above a table in which its caption is looked for
-_MAX_TITLE = 1000  # characters of a heading that are looked at; its text stays whole
-_FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})")  # indented below an item
 _COMMENT_MARK = re.compile(r"(<!--|-->|`)")
-_ATX = re.compile(r" {0,3}(#{1,6})[ \t]++(.*)")
-_SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*")
-_NO_PARAGRAPH = re.compile(
-    r"\s*$| {4,}|\t|\s*(?:[-*+>|#]|\d+[.)])(?:\s|$)"
-)  # no setext heading under these lines
 _DIRECTIVE = re.compile(
     r"\A\s*+(?>(?:\{%[^%\n]{1,200}+%\}|\{:[^{}\n]{1,100}+\})\s*+)++\Z"
     r"|(?<=\))\{(?::| ?(?:[.#]|\w{1,20}=))[^{}\n]{1,100}+\}"
@@ -80,19 +81,19 @@ class MarkdownLoader:
         if not source.keep_hidden:
             body, hidden = _without_comments(body)
             layout.leave_out(hidden)
-        body = open_containers([*_lines(place_footnotes([*_lines(body)]))])
+        body = open_containers([*iter_lines(place_footnotes([*iter_lines(body)]))])
         body = _without_quote_marks(_without_directives(_without_targets(_mark_headings(body))))
-        body, hidden = write_embedded(_lines(body), source)
+        body, hidden = write_embedded(iter_lines(body), source)
         layout.leave_out(hidden)
-        body = write_aligned([*_lines(_mark_items(body))])
+        body = write_aligned([*iter_lines(_mark_items(body))])
         first = _write(layout, _write_tables(body))
         yield layout.document(source, "markdown", str(metadata.get("title") or first), metadata)
 
 
 def _write(layout: Layout, body: str) -> str:
     """Add the text, and return the first heading of the first level, or ""."""
-    lines = list(_lines(body))
-    found = list(headings(lines))
+    lines = list(iter_lines(body))
+    found = list(find_headings(lines))
     kept = [(line, code) for _, line, code in lines]
     add_without_marks(layout, kept, strip_marks, found, tables(lines))
     return next((title for _, level, title in found if level == 1), "")
@@ -111,7 +112,7 @@ def _without_comments(body: str) -> tuple[str, int]:
     for line in body.split("\n"):
         piece, is_code, is_quoted = "", False, False
         if not is_inside:  # what begins a block of code elsewhere does not in a comment
-            fence, is_code = _read_fence(line, fence)
+            fence, is_code = read_fence(line, fence)
 
         for part in [line] if is_code else _COMMENT_MARK.split(line):
             if is_inside:
@@ -138,7 +139,9 @@ def _without_directives(body: str) -> str:
     >>> _without_directives("{% include copy.html %}\nA note.\n{: .note}\n[a](b){:target='_blank'}")
     '\nA note.\n\n[a](b)'
     """
-    return "\n".join(line if code else _DIRECTIVE.sub("", line) for _, line, code in _lines(body))
+    return "\n".join(
+        line if code else _DIRECTIVE.sub("", line) for _, line, code in iter_lines(body)
+    )
 
 
 def _mark_headings(body: str) -> str:
@@ -148,7 +151,7 @@ def _mark_headings(body: str) -> str:
     "# Kettle\n<h2><img src='a.png'></h2>"
     """
     kept: list[str] = []
-    for is_code, group in groupby(_lines(body), key=itemgetter(2)):
+    for is_code, group in groupby(iter_lines(body), key=itemgetter(2)):
         block = "\n".join(line for _, line, _ in group)
         kept.append(block if is_code else _HTML_HEADING.sub(_mark_heading, block))
     return "\n".join(kept)
@@ -156,7 +159,7 @@ def _mark_headings(body: str) -> str:
 
 def _mark_heading(found: re.Match[str]) -> str:
     title = " ".join(found[2].split())
-    return f"{'#' * int(found[1])} {title}" if title_of(title) else found[0]
+    return f"{'#' * int(found[1])} {title}" if read_title(title) else found[0]
 
 
 def _without_targets(body: str) -> str:
@@ -167,7 +170,7 @@ def _without_targets(body: str) -> str:
     """
     found = {
         number: match[1].casefold()
-        for number, (_, line, code) in enumerate(_lines(body))
+        for number, (_, line, code) in enumerate(iter_lines(body))
         if not code and (match := _TARGET.fullmatch(line))
     }
     labels = {*found.values()}
@@ -175,7 +178,7 @@ def _without_targets(body: str) -> str:
     def refer(reference: re.Match[str]) -> str:
         return reference[1] if (reference[2] or reference[1]).casefold() in labels else reference[0]
 
-    lines = enumerate(_lines(body))
+    lines = enumerate(iter_lines(body))
     kept = [(line, code) for number, (_, line, code) in lines if number not in found]
     return "\n".join(
         line if code or not labels else _REFERENCE.sub(refer, line) for line, code in kept
@@ -190,11 +193,11 @@ def _without_quote_marks(body: str) -> str:
     """
     kept: list[str] = []
     was_quoted = False
-    for _, line, code in _lines(body):
+    for _, line, code in iter_lines(body):
         mark = None if code else _QUOTED.match(line)
         begins, ends = bool(mark) and not was_quoted, was_quoted and not mark
         # Below a quotation a line of dashes underlines nothing.
-        is_apart = begins or (ends and _SETEXT.fullmatch(line))
+        is_apart = begins or (ends and SETEXT.fullmatch(line))
         if is_apart and kept and kept[-1].strip():
             kept.append("")
         bare = line[mark.end() :] if mark else line
@@ -215,12 +218,12 @@ def _mark_items(body: str) -> str:
     """
     body = "\n".join(
         line if code or "|" in line else _NEXT_ITEM.sub("\n", line)
-        for _, line, code in _lines(body)
+        for _, line, code in iter_lines(body)
     )
     kept: list[str] = []
     lists: list[tuple[str, Iterator[int]]] = []  # the marks of the open lists, and their numbers
 
-    for _, line, code in _lines(body):
+    for _, line, code in iter_lines(body):
         first = None if code or "|" in line else _FIRST_TAGS.match(line)
         mark = ""
         for tag in () if code else _LIST_TAG.finditer(line):
@@ -277,39 +280,7 @@ def front_matter(text: str) -> tuple[dict[str, Any], str, str]:
     return fields or {}, text[match.end() :], ""
 
 
-def headings(lines: list[tuple[int, str, bool]]) -> Iterator[tuple[int, int, str]]:
-    """Yield ATX and setext headings outside code, as (start, level, title)."""
-    before = (0, "", True)
-    for start, line, code in lines:
-        if code:
-            before = (start, "", True)
-            continue
-        if (match := _ATX.fullmatch(line)) and (title := _without_closing(match[2])):
-            yield start, len(match[1]), title_of(title)
-        elif (match := _SETEXT.fullmatch(line)) and not _NO_PARAGRAPH.match(before[1]):
-            yield before[0], 1 if match[1][0] == "=" else 2, title_of(before[1])
-        before = (start, "" if match else line, False)
-
-
-def _without_closing(title: str) -> str:
-    """Return a title without the number signs that may close it."""
-    title = title.rstrip(" \t")
-    bare = title.rstrip("#")
-    return bare.rstrip(" \t") if not bare or bare[-1] in " \t" else title
-
-
-def title_of(text: str) -> str:
-    """Return a heading's words without the marks of links, code, emphasis and attributes.
-
-    >>> title_of("1. The `k-NN` [index](index.md) {#knn}")
-    '1. The k-NN index'
-    """
-    text = re.sub(r"\{ ?[:#.][^{}]*\}|<[^<>]*>", "", text[:_MAX_TITLE])
-    text = re.sub(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?", r"\1", text)
-    return join_lines(without_entities(re.sub(r"`|\*\*|__", "", text)).strip("* "))
-
-
-def tables(lines: list[tuple[int, str, bool]]) -> Iterator[Span]:
+def tables(lines: Sequence[Line]) -> Iterator[Span]:
     """Yield pipe tables outside code: a row, a row of dashes, and the rows that follow."""
     index = 0
     while index + 1 < len(lines):
@@ -330,7 +301,7 @@ def _write_tables(body: str) -> str:
     """
     pieces: list[str] = []
     done = 0
-    for table in tables(list(_lines(body))):
+    for table in tables(list(iter_lines(body))):
         first, rule, *others = map(_space_bars, body[table.start : table.end].split("\n"))
         header, *rows = merge_header(first, others)
         before = body[max(table.start - _MAX_ABOVE, 0) : table.start]
@@ -361,21 +332,3 @@ def _with_rule(part: Sequence[str], header: str, rule: str) -> str:
     at = part.index(header)
     caption = [part[0], ""] if at else []
     return "\n".join([*caption, header, rule, *part[at + 1 :]])
-
-
-def _lines(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Yield lines as (start, text, whether it belongs to a fenced block of code)."""
-    start, fence = 0, ""
-    for line in text.split("\n"):
-        fence, is_code = _read_fence(line, fence)
-        yield start, line, is_code
-        start += len(line) + 1
-
-
-def _read_fence(line: str, fence: str) -> tuple[str, bool]:
-    """Return the fence that is open after a line, and whether the line is code."""
-    mark = _FENCE.match(line)
-    if not fence:
-        return (mark[1], True) if mark else ("", False)
-    closes = mark and mark[1].startswith(fence) and not line[mark.end() :].strip()
-    return "" if closes else fence, True

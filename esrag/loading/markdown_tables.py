@@ -7,14 +7,13 @@ from esrag.loading.aligned import find_aligned
 from esrag.loading.headers import HEAD_ROWS, merge_stacked_header
 from esrag.loading.html import parse_page, write_page
 from esrag.loading.layout import Layout, table_lines
+from esrag.loading.markdown_lines import Line
 from esrag.records import Source
 
 _BEGINS = re.compile(r"[ \t]*<table\b", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)table\b", re.IGNORECASE)
 _BLOCKS = ("li", "h1", "h2", "h3", "h4", "h5", "h6")  # a table with these lays out a page
 _BAR = re.compile(r"(?<!\\)\|")
-
-Line = tuple[int, str, bool]  # start, text, and whether it is code
 
 
 def write_embedded(lines: Iterable[Line], source: Source) -> tuple[str, int]:

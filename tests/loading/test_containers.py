@@ -127,13 +127,13 @@ def test_footnotes_follow_their_section(load_one):
     """Without marks; a mark without a note stays, as does one in code."""
     body = (
         "# Fees\n\nEntry is 5 €[^1], see [^b] and `[^1]` and [^none].\n\n"
-        "# Hours\n\n9 to 5 [^1].\n\n"
+        "Hours\n-----\n\n9 to 5 [^1].\n\n"
         "[^1]: Children 3 €.\n    Dogs 1 €.\n\n[^b]: Cash only.\n[^unused]: In May.\n"
     )
     lines = [line for line in load_one("a.md", body).text.split("\n") if line.strip()]
     assert lines == [
         *("# Fees", "Entry is 5 €, see and [^1] and [^none].", "Children 3 €.", "Dogs 1 €."),
-        *("Cash only.", "# Hours", "9 to 5.", "In May."),
+        *("Cash only.", "Hours", "-----", "9 to 5.", "In May."),
     ]
 
 

@@ -8,7 +8,7 @@ import pytest
 from bounded import limited
 
 from esrag.errors import ParsingError
-from esrag.loading import html, markdown, rst
+from esrag.loading import html, markdown, markdown_lines, rst
 from esrag.loading.guarded import parts
 from esrag.loading.reading import sha256_of
 from esrag.loading.running_heads import without_running_lines
@@ -23,7 +23,7 @@ CPU_S = 10  # what grows with the square of the text takes minutes
     [
         lambda: html.HtmlLoader().recognises("a.md", b"<!-- a -->" * 200 + b"text"),
         lambda: list(markdown.tables([(0, "a | b", False), (6, "|" + " " * 100_000 + "x", False)])),
-        lambda: markdown.title_of("{:" * 200_000),
+        lambda: markdown_lines.read_title("{:" * 200_000),
         lambda: list(parts(Source("d", "a.md", b"<ul>" + b"<li>a</li>" * 100_000), 10**9)),
         lambda: list(rst.tables([(0, "== ==")] * 100_000 + [(0, "x")])),
         lambda: normalise("a" + "\u0301\u0316" * 240_000),
