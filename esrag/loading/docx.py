@@ -8,6 +8,7 @@ from itertools import islice, takewhile
 from typing import Any
 
 from esrag.loading import archive
+from esrag.loading.attributes import read_number
 from esrag.loading.equations import MATH, write_equation
 from esrag.loading.headers import repeat_text
 from esrag.loading.inheritance import inherit
@@ -151,10 +152,8 @@ def _find_cover_title(body: Any) -> str:
 
 def _read_size(block: Any) -> int:
     """Return the size that a paragraph gives its letters, in half points; 0 if it gives none."""
-    sizes = [
-        each.get(f"{_WORD}val", "") for each in block.iterfind(f"{_WORD}r/{_WORD}rPr/{_WORD}sz")
-    ]
-    return max((int(size) for size in sizes if size.isdecimal()), default=0)
+    sizes = block.iterfind(f"{_WORD}r/{_WORD}rPr/{_WORD}sz")
+    return max((read_number(size.get(f"{_WORD}val"), 0) for size in sizes), default=0)
 
 
 def _read_notes(layout: Layout, part: Any, vanished: set[str] | None) -> dict[_Note, str]:
@@ -289,8 +288,7 @@ def _rows(table: Any) -> Iterator[list[str]]:
 def _width(cell: Any) -> int:
     """Return how many columns a cell covers."""
     span = cell.find(f"{_WORD}tcPr/{_WORD}gridSpan")
-    count = "" if span is None else span.get(f"{_WORD}val", "")
-    return int(count) if re.fullmatch("[0-9]{1,9}", count) else 1
+    return 1 if span is None else read_number(span.get(f"{_WORD}val"), 1)
 
 
 def _is_covered(cell: Any) -> bool:
@@ -419,8 +417,7 @@ def _style_ids(properties: Any, paragraph: Any) -> list[str]:
 
 def _is_tiny(properties: Any) -> bool:
     size = properties.find(f"{_WORD}sz")
-    value = "" if size is None else size.get(f"{_WORD}val", "")
-    return value.isdecimal() and value.isascii() and int(value[:9]) <= _TINY
+    return size is not None and read_number(size.get(f"{_WORD}val"), _TINY + 1) <= _TINY
 
 
 def _is_white(run: Any, properties: Any, paragraph: Any) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import takewhile, zip_longest
 from typing import Any
 
+from esrag.loading.attributes import read_number
 from esrag.loading.bold import mark_headings
 from esrag.loading.concealed import remove_concealed
 from esrag.loading.decoding import decode, is_text
@@ -271,15 +272,9 @@ def _is_numbered(element: Any) -> bool:
     return bool(element.tag == "ol" or (element.tag == "list" and element.get("rend") == "ol"))
 
 
-def _read_number(element: Any, name: str, otherwise: int) -> int:
-    value = element.get(name, "")
-    return int(value) if re.fullmatch("[0-9]{1,6}", value) else otherwise
-
-
 def _count_covered(cell: Any, name: str, most: int) -> int:
     """Return how many rows or columns a cell covers, including its own."""
-    count = cell.get(name, "")
-    return min(max(int(count), 1), most) if re.fullmatch("[0-9]{1,9}", count) else 1
+    return min(max(read_number(cell.get(name), 1), 1), most)
 
 
 def _find_part(element: Any) -> str:
@@ -338,7 +333,7 @@ class _Writer:
             self._leave_terms()
         self._lists += _has_items(element)
         if _is_numbered(element):
-            self._numbers.append(_read_number(element, "start", 1) - 1)
+            self._numbers.append(read_number(element.get("start"), 1) - 1)
         elif element.tag in _ITEMS and not part:
             self._prefix = self._mark(element)
 
@@ -347,7 +342,7 @@ class _Writer:
         around = item.getparent()
         number = ""
         if self._numbers and _is_numbered(around):
-            self._numbers[-1] = _read_number(item, "value", self._numbers[-1] + 1)
+            self._numbers[-1] = read_number(item.get("value"), self._numbers[-1] + 1)
             digits = _DIGITS.get(around.get("type", ""), "decimal")
             number = f"{write_number(self._numbers[-1], digits)}."
         return Mark(number, max(0, self._lists - 1)).write_item("")

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from esrag.loading.attributes import read_number
 from esrag.loading.inheritance import inherit
 from esrag.text import ITEM
 
@@ -19,7 +20,7 @@ _ROMAN = tuple(
         strict=True,
     )
 )
-_MAX_NUMBER, _MAX_INDENT = 9_999, 8
+_MAX_NUMBER, _MAX_DIGITS, _MAX_INDENT = 9_999, 4, 8
 _LETTERS = 26
 
 Numbered = tuple[str, int]  # the id of a list, and the level in it
@@ -198,13 +199,9 @@ def _read(element: Any, name: str) -> str:
 
 
 def _read_int(element: Any, name: str, otherwise: int = 0) -> int:
-    return _to_int(_read(element, name), otherwise)
+    return read_number(_read(element, name), otherwise, _MAX_DIGITS)
 
 
 def _own_level(element: Any) -> int:
     """Return the level that an element of a list's definition describes."""
-    return _to_int(element.get(f"{_WORD}ilvl", ""), 0)
-
-
-def _to_int(value: str, otherwise: int) -> int:
-    return int(value) if re.fullmatch("[0-9]{1,4}", value) else otherwise
+    return read_number(element.get(f"{_WORD}ilvl"), 0, _MAX_DIGITS)

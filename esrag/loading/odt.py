@@ -6,6 +6,7 @@ from typing import Any
 
 from esrag.errors import ParsingError
 from esrag.loading import archive
+from esrag.loading.attributes import read_number
 from esrag.loading.headers import MAX_COVERED, MAX_ROWS_COVERED, Cell, spread_cells
 from esrag.loading.inheritance import inherit
 from esrag.loading.layout import Layout, clean_title, count_characters
@@ -127,7 +128,7 @@ def _write(layout: Layout, element: Any, depth: int = 0) -> None:
     begins_item = element.tag == f"{_TEXT}list-item"
     for child in element.iterchildren("{*}*"):
         if child.tag == f"{_TEXT}h":
-            layout.heading(_text(child), max(1, _number(child.get(f"{_TEXT}outline-level"))))
+            layout.heading(_text(child), max(1, read_number(child.get(f"{_TEXT}outline-level"), 1)))
         elif child.tag == f"{_TEXT}p" and (text := _text(child)).strip():
             item = Mark("", depth - 1).write_item(text) if begins_item else text
             layout.add(item, "\n" if depth else "\n\n")
@@ -154,7 +155,7 @@ def _text_of_child(child: Any) -> str:
     if inner and child.tag in (f"{_TEXT}p", f"{_TEXT}note"):
         return f" {inner} "
     if child.tag == f"{_TEXT}s":
-        return " " * min(_number(child.get(f"{_TEXT}c", "1")), 99) + inner
+        return " " * min(read_number(child.get(f"{_TEXT}c"), 1), 99) + inner
     return _CHARACTERS.get(child.tag, "") + inner
 
 
@@ -171,10 +172,6 @@ def _rows(table: Any) -> Iterator[list[Cell]]:
 
 def _read_cell(cell: Any) -> Cell:
     text = " ".join(map(_text, cell.iterchildren("{*}*")))
-    rows = _number(cell.get(f"{_TABLE}number-rows-spanned"))
-    columns = _number(cell.get(f"{_TABLE}number-columns-spanned"))
-    return text, min(rows, MAX_ROWS_COVERED), min(columns, MAX_COVERED)
-
-
-def _number(text: str | None) -> int:
-    return int(text) if text and text.isdecimal() and text.isascii() and len(text) < 10 else 1  # noqa: PLR2004 -- 32 bits
+    rows = read_number(cell.get(f"{_TABLE}number-rows-spanned"), 1)
+    columns = read_number(cell.get(f"{_TABLE}number-columns-spanned"), 1)
+    return text, min(rows, MAX_ROWS_COVERED), max(1, min(columns, MAX_COVERED))

@@ -4,6 +4,7 @@ import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from esrag.loading.attributes import read_number
 from esrag.loading.headers import join_header
 from esrag.loading.layout import Line, join_lines, split_rows
 from esrag.loading.rst_directives import find_indent, read_options
@@ -11,7 +12,6 @@ from esrag.records import Span
 
 _DIRECTIVE = re.compile(r"(\s*)\.\. (list-table|csv-table)::(?:[ \t]+(\S.*))?")
 _ROW, _CELL = re.compile(r"([*+-]\s+)-(?:\s|\Z)"), re.compile(r"-(?:\s|\Z)")
-MAX_DIGITS = 3  # of a number of header rows
 _DELIMITERS = {"tab": "\t", "space": " "}
 
 Row = list[str]
@@ -89,9 +89,7 @@ def _read_csv(lines: Sequence[str], options: dict[str, str]) -> list[Row]:
 
 
 def _join_header(rows: Sequence[Row], options: dict[str, str]) -> list[Row]:
-    count = int("header" in options)
-    given = options.get("header-rows", "0")
-    count += int(given) if given.isdecimal() and len(given) <= MAX_DIGITS else 0
+    count = int("header" in options) + read_number(options.get("header-rows"), 0)
     if not 0 < count < len(rows):
         return []
     return [join_header(rows[:count]), *rows[count:]]

@@ -9,6 +9,7 @@ from typing import IO, Any
 from zipfile import ZipFile
 
 from esrag.loading import archive
+from esrag.loading.attributes import read_number
 from esrag.loading.headers import MAX_COVERED, Cell, spread_cells
 from esrag.loading.layout import Layout, clean_title, count_characters
 from esrag.loading.number_formats import format_duration, format_number
@@ -203,10 +204,10 @@ def _read_hidden(stream: IO[bytes]) -> _Hidden:
     for _, element in etree.iterparse(stream, tag=("{*}row", "{*}col"), **_XML):
         is_hidden = element.get("hidden") in ("1", "true")
         if element.tag.endswith("}row"):
-            number = _number(element.get("r"), number + 1)
+            number = read_number(element.get("r"), number + 1)
             rows |= {number} if is_hidden else set()
         elif is_hidden:
-            columns.append((_number(element.get("min"), 1), _number(element.get("max"), 0)))
+            columns.append((read_number(element.get("min"), 1), read_number(element.get("max"), 0)))
         element.clear(keep_tail=False)
     return _Hidden(everything=False, rows=frozenset(rows), columns=tuple(columns))
 
@@ -217,8 +218,3 @@ def _iter_overlapping(stream: Any) -> Iterator[bytes]:
     while piece := stream.read(_PIECE_BYTES):
         yield end + piece
         end = piece[-16:]
-
-
-def _number(text: str | None, otherwise: int) -> int:
-    is_number = text is not None and text.isdecimal() and text.isascii() and len(text) < 10  # noqa: PLR2004 -- 32 bits
-    return int(text or 0) if is_number else otherwise
