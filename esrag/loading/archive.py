@@ -65,15 +65,14 @@ def _require_no_bomb(archive: zipfile.ZipFile, packed: int) -> None:
 
 
 def read_xml(archive: zipfile.ZipFile, name: str) -> Any:
-    """Return the root element of a member; resolve no entities and fetch nothing.
+    """Return the root element of a member.
 
     Raises: ParsingError if the member is missing or is not XML.
     """
     from lxml import etree  # type: ignore[import-untyped]
 
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     try:
-        return etree.fromstring(archive.read(name), parser)
+        return parse_xml(archive.read(name))
     except (KeyError, zipfile.BadZipFile) as error:
         raise ParsingError(f"lacks a readable {name}") from error
     except etree.XMLSyntaxError as error:
@@ -81,3 +80,11 @@ def read_xml(archive: zipfile.ZipFile, name: str) -> Any:
             raise MemoryError from error
         # Its message may quote the document.
         raise ParsingError(f"holds a broken {name} (line {error.lineno})") from error
+
+
+def parse_xml(data: bytes) -> Any:
+    """Return the root element of XML; resolve no entities and fetch nothing."""
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+    return etree.fromstring(data, parser)

@@ -16,18 +16,18 @@ from esrag.loading.layout import Layout, clean_title, count_characters, join_lin
 from esrag.loading.numbering import Numbering
 from esrag.loading.superscripts import separate_raised
 from esrag.loading.typography import MAX_SHARE, REPEATED, is_heading
+from esrag.loading.word import WORD, read_outline, read_value
 from esrag.records import Document, Source
 
-_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_PARAGRAPH, _TABLE, _BOX = f"{_WORD}p", f"{_WORD}tbl", f"{_WORD}txbxContent"
+_PARAGRAPH, _TABLE, _BOX = f"{WORD}p", f"{WORD}tbl", f"{WORD}txbxContent"
 # The copy of a text box for older programs.
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-_LEFT_OUT = {_BOX, _FALLBACK, f"{_WORD}del", f"{_WORD}moveFrom"}
+_LEFT_OUT = {_BOX, _FALLBACK, f"{WORD}del", f"{WORD}moveFrom"}
 _CHARACTERS = {
-    f"{_WORD}tab": "\t",
-    f"{_WORD}br": "\n",
-    f"{_WORD}cr": "\n",
-    f"{_WORD}noBreakHyphen": "-",
+    f"{WORD}tab": "\t",
+    f"{WORD}br": "\n",
+    f"{WORD}cr": "\n",
+    f"{WORD}noBreakHyphen": "-",
 }
 MAX_COVER, MAX_TITLE, MIN_TITLE_SIZE = 12, 150, 32  # paragraphs, characters, half points
 _NO = {"0", "false", "off", "none"}
@@ -35,7 +35,7 @@ _WHITE, _TINY = "FFFFFF", 2  # half points
 _RELATED = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _NOTES = (f"{_RELATED}/footnotes", f"{_RELATED}/endnotes")
 _NUMBERING = f"{_RELATED}/numbering"
-_NOTE_TAGS = (f"{_WORD}footnote", f"{_WORD}endnote")
+_NOTE_TAGS = (f"{WORD}footnote", f"{WORD}endnote")
 
 _Note = tuple[str, str]  # its tag, and its id
 
@@ -124,12 +124,12 @@ def _find_bold(blocks: Sequence[Any]) -> list[Any]:
 
 def _is_bold(paragraph: Any) -> bool:
     """Return whether all text of a paragraph, which is no item, is set in bold."""
-    if paragraph.find(f"{_WORD}pPr/{_WORD}numPr") is not None:
+    if paragraph.find(f"{WORD}pPr/{WORD}numPr") is not None:
         return False
-    runs = [run for run in paragraph.iter(f"{_WORD}r") if "".join(run.itertext()).strip()]
-    marks = [run.find(f"{_WORD}rPr/{_WORD}b") for run in runs]
+    runs = [run for run in paragraph.iter(f"{WORD}r") if "".join(run.itertext()).strip()]
+    marks = [run.find(f"{WORD}rPr/{WORD}b") for run in runs]
     return bool(runs) and all(
-        mark is not None and mark.get(f"{_WORD}val", "") not in _NO for mark in marks
+        mark is not None and mark.get(f"{WORD}val", "") not in _NO for mark in marks
     )
 
 
@@ -152,8 +152,8 @@ def _find_cover_title(body: Any) -> str:
 
 def _read_size(block: Any) -> int:
     """Return the size that a paragraph gives its letters, in half points; 0 if it gives none."""
-    sizes = block.iterfind(f"{_WORD}r/{_WORD}rPr/{_WORD}sz")
-    return max((read_number(size.get(f"{_WORD}val"), 0) for size in sizes), default=0)
+    sizes = block.iterfind(f"{WORD}r/{WORD}rPr/{WORD}sz")
+    return max((read_number(size.get(f"{WORD}val"), 0) for size in sizes), default=0)
 
 
 def _read_notes(layout: Layout, part: Any, vanished: set[str] | None) -> dict[_Note, str]:
@@ -163,7 +163,7 @@ def _read_notes(layout: Layout, part: Any, vanished: set[str] | None) -> dict[_N
         for note in root.iter(*_NOTE_TAGS):
             _prepare(layout, note, vanished)
             said = (_text(block) for block in _blocks(note) if block.tag == _PARAGRAPH)
-            notes[note.tag, note.get(f"{_WORD}id", "")] = " ".join(said)
+            notes[note.tag, note.get(f"{WORD}id", "")] = " ".join(said)
     return notes
 
 
@@ -171,7 +171,7 @@ def _find_notes(block: Any) -> Iterator[_Note]:
     """Yield the notes that a block refers to, in order."""
     for tag in _NOTE_TAGS:
         for reference in block.iter(f"{tag}Reference"):
-            yield tag, reference.get(f"{_WORD}id", "")
+            yield tag, reference.get(f"{WORD}id", "")
 
 
 def _prepare(layout: Layout, root: Any, vanished: set[str] | None) -> None:
@@ -193,12 +193,7 @@ def _write_paragraph(layout: Layout, block: Any, level: int, numbering: Numberin
 
 def _level(block: Any, levels: dict[str, int]) -> int:
     """Return the level of a paragraph or of its style: 0 for a title, -1 for text."""
-    outline = block.find(f"{_WORD}pPr/{_WORD}outlineLvl")
-    number = "" if outline is None else outline.get(f"{_WORD}val", "")
-    if re.fullmatch(r"[0-8]", number):
-        return int(number) + 1
-    style = block.find(f"{_WORD}pPr/{_WORD}pStyle")
-    return levels.get(style.get(f"{_WORD}val"), -1) if style is not None else -1
+    return read_outline(block) or levels.get(read_value(block, "pPr/pStyle"), -1)
 
 
 def _read_levels(styles: Any) -> dict[str, int]:
@@ -211,10 +206,10 @@ def _read_levels(styles: Any) -> dict[str, int]:
     """
     own: dict[str, int | None] = {}
     parents: dict[str, str] = {}
-    for style in styles.iter(f"{_WORD}style"):
-        key, parent = style.get(f"{_WORD}styleId", ""), style.find(f"{_WORD}basedOn")
+    for style in styles.iter(f"{WORD}style"):
+        key = style.get(f"{WORD}styleId", "")
         own[key] = _read_level(style)
-        parents[key] = "" if parent is None else parent.get(f"{_WORD}val", "")
+        parents[key] = read_value(style, "basedOn")
 
     found = ((key, inherit(key, own, parents)) for key in own)
     return {key: level for key, level in found if level is not None and (level or own[key] == 0)}
@@ -222,12 +217,8 @@ def _read_levels(styles: Any) -> dict[str, int]:
 
 def _read_level(style: Any) -> int | None:
     """Return the level by a style's name, else by its outline; None if it has neither."""
-    name, outline = style.find(f"{_WORD}name"), style.find(f"{_WORD}pPr/{_WORD}outlineLvl")
-    called = "" if name is None else name.get(f"{_WORD}val", "").casefold()
-    if match := re.fullmatch(r"heading (\d)|title", called):
-        return int(match[1] or 0)
-    number = "" if outline is None else outline.get(f"{_WORD}val", "")
-    return int(number) + 1 if re.fullmatch(r"[0-8]", number) else None
+    match = re.fullmatch(r"heading (\d)|title", read_value(style, "name").casefold())
+    return int(match[1] or 0) if match else read_outline(style)
 
 
 def _blocks(element: Any) -> Iterator[Any]:
@@ -259,7 +250,7 @@ def _text(paragraph: Any) -> str:
         elif element.tag == f"{MATH}oMath":
             pieces.append(write_equation(element))
             walker.skip_subtree()
-        elif element.tag == f"{_WORD}t":
+        elif element.tag == f"{WORD}t":
             pieces.append(element.text or "")
         else:
             pieces.append(_CHARACTERS.get(element.tag, ""))
@@ -273,8 +264,8 @@ def _rows(table: Any) -> Iterator[list[str]]:
     row is a title, and its text is not repeated.
     """
     above: list[str] = []
-    for row in _iter_nearest(table, f"{_WORD}tr"):
-        own = list(_iter_nearest(row, f"{_WORD}tc"))
+    for row in _iter_nearest(table, f"{WORD}tr"):
+        own = list(_iter_nearest(row, f"{WORD}tc"))
         cells: list[str] = []
         for cell in own:
             text = _cell(cell)
@@ -287,14 +278,13 @@ def _rows(table: Any) -> Iterator[list[str]]:
 
 def _width(cell: Any) -> int:
     """Return how many columns a cell covers."""
-    span = cell.find(f"{_WORD}tcPr/{_WORD}gridSpan")
-    return 1 if span is None else read_number(span.get(f"{_WORD}val"), 1)
+    return read_number(read_value(cell, "tcPr/gridSpan"), 1)
 
 
 def _is_covered(cell: Any) -> bool:
     """Return whether a cell is part of one that covers several rows."""
-    merge = cell.find(f"{_WORD}tcPr/{_WORD}vMerge")
-    return merge is not None and merge.get(f"{_WORD}val", "continue") == "continue"
+    merge = cell.find(f"{WORD}tcPr/{WORD}vMerge")
+    return merge is not None and merge.get(f"{WORD}val", "continue") == "continue"
 
 
 def _cell(cell: Any) -> str:
@@ -320,20 +310,16 @@ def _find_numbering(part: Any) -> Any:
 
 def _parts(part: Any, *kinds: str) -> Iterator[Any]:
     """Yield the roots of the parts of these kinds that belong to a part."""
-    from lxml import etree
-
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     for relation in part.rels.values():
         if relation.reltype in kinds and not relation.is_external:
-            yield etree.fromstring(relation.target_part.blob, parser)
+            yield archive.parse_xml(relation.target_part.blob)
 
 
 def _iter_raised(root: Any) -> Iterator[Any]:
     """Yield the runs with text that stand above the line."""
-    for run in root.iter(f"{_WORD}r"):
-        has_text = run.find(f"{_WORD}t") is not None
-        position = run.find(f"{_WORD}rPr/{_WORD}vertAlign")
-        if has_text and position is not None and position.get(f"{_WORD}val") == "superscript":
+    for run in root.iter(f"{WORD}r"):
+        has_text = run.find(f"{WORD}t") is not None
+        if has_text and read_value(run, "rPr/vertAlign") == "superscript":
             yield run
 
 
@@ -344,11 +330,11 @@ def _find_vanished(styles: Any) -> set[str]:
     """
     own: dict[str, bool | None] = {}
     parents: dict[str, str] = {}
-    default = styles.find(f"{_WORD}docDefaults/{_WORD}rPrDefault/{_WORD}rPr")
-    for style in styles.iter(f"{_WORD}style"):
-        key, parent = style.get(f"{_WORD}styleId", ""), style.find(f"{_WORD}basedOn")
-        own[key] = _says_hidden(style.find(f"{_WORD}rPr"))
-        parents[key] = "" if parent is None else parent.get(f"{_WORD}val", "")
+    default = styles.find(f"{WORD}docDefaults/{WORD}rPrDefault/{WORD}rPr")
+    for style in styles.iter(f"{WORD}style"):
+        key = style.get(f"{WORD}styleId", "")
+        own[key] = _says_hidden(style.find(f"{WORD}rPr"))
+        parents[key] = read_value(style, "basedOn")
         if _is_default(style):
             own.setdefault("", own[key])
 
@@ -358,14 +344,14 @@ def _find_vanished(styles: Any) -> set[str]:
 
 def _is_default(style: Any) -> bool:
     """Return whether a style is that of paragraphs without one."""
-    is_paragraph = style.get(f"{_WORD}type") == "paragraph"
-    return is_paragraph and style.get(f"{_WORD}default") in ("1", "true")
+    is_paragraph = style.get(f"{WORD}type") == "paragraph"
+    return is_paragraph and style.get(f"{WORD}default") in ("1", "true")
 
 
 def _says_hidden(properties: Any) -> bool | None:
     """Return whether properties of text hide it; None if they say nothing about it."""
-    mark = None if properties is None else properties.find(f"{_WORD}vanish")
-    return None if mark is None else mark.get(f"{_WORD}val", "1") not in _NO
+    mark = None if properties is None else properties.find(f"{WORD}vanish")
+    return None if mark is None else mark.get(f"{WORD}val", "1") not in _NO
 
 
 def _remove_hidden(root: Any, vanished: set[str] | None) -> int:
@@ -376,16 +362,16 @@ def _remove_hidden(root: Any, vanished: set[str] | None) -> int:
     if vanished is None:
         return 0
 
-    rows = root.iter(f"{_WORD}tr")
-    hidden = [row for row in rows if row.find(f"{_WORD}trPr/{_WORD}hidden") is not None]
-    hidden += [run for run in root.iter(f"{_WORD}r") if _is_hidden(run, vanished)]
+    rows = root.iter(f"{WORD}tr")
+    hidden = [row for row in rows if row.find(f"{WORD}trPr/{WORD}hidden") is not None]
+    hidden += [run for run in root.iter(f"{WORD}r") if _is_hidden(run, vanished)]
     return sum(map(_remove, hidden))
 
 
 def _remove(element: Any) -> int:
     """Remove a run or a row with its texts, and return how many characters these held."""
     characters = 0
-    for text in element.iter(f"{_WORD}t"):
+    for text in element.iter(f"{WORD}t"):
         characters += count_characters(text.text or "")
         text.text = ""
     element.getparent().remove(element)
@@ -394,7 +380,7 @@ def _remove(element: Any) -> int:
 
 def _is_hidden(run: Any, vanished: set[str]) -> bool:
     """Return whether a run is hidden by itself or its styles, is white, or is too small to read."""
-    properties = run.find(f"{_WORD}rPr")
+    properties = run.find(f"{WORD}rPr")
     said = _says_hidden(properties)
     if said is not None:
         return said
@@ -409,15 +395,13 @@ def _is_hidden(run: Any, vanished: set[str]) -> bool:
 
 def _style_ids(properties: Any, paragraph: Any) -> list[str]:
     """Return the ids of a run's own style and of its paragraph's, "" for the default one."""
-    of_run = None if properties is None else properties.find(f"{_WORD}rStyle")
-    of_paragraph = None if paragraph is None else paragraph.find(f"{_WORD}pPr/{_WORD}pStyle")
-    keys = [style.get(f"{_WORD}val", "") for style in (of_run, of_paragraph) if style is not None]
-    return keys if of_paragraph is not None else [*keys, ""]
+    of_paragraph = "" if paragraph is None else read_value(paragraph, "pPr/pStyle")
+    of_run = "" if properties is None else read_value(properties, "rStyle")
+    return [of_paragraph, of_run] if of_run else [of_paragraph]
 
 
 def _is_tiny(properties: Any) -> bool:
-    size = properties.find(f"{_WORD}sz")
-    return size is not None and read_number(size.get(f"{_WORD}val"), _TINY + 1) <= _TINY
+    return read_number(read_value(properties, "sz"), _TINY + 1) <= _TINY
 
 
 def _is_white(run: Any, properties: Any, paragraph: Any) -> bool:
@@ -425,14 +409,13 @@ def _is_white(run: Any, properties: Any, paragraph: Any) -> bool:
 
     Text in a table, a text box or a shading is not, since the colour behind it may be anything.
     """
-    colour = properties.find(f"{_WORD}color")
-    if colour is None or colour.get(f"{_WORD}val", "").upper() != _WHITE:
+    if read_value(properties, "color").upper() != _WHITE:
         return False
 
     boxed = next(run.iterancestors(_TABLE, _BOX), None) is not None
     marks = ("shd", "highlight")
-    shaded = any(properties.find(f"{_WORD}{mark}") is not None for mark in marks)
-    styled = paragraph is not None and paragraph.find(f"{_WORD}pPr/{_WORD}pStyle") is not None
-    behind = paragraph is not None and paragraph.find(f"{_WORD}pPr/{_WORD}shd") is not None
-    page = run.getroottree().getroot().find(f"{_WORD}background")
+    shaded = any(properties.find(f"{WORD}{mark}") is not None for mark in marks)
+    styled = paragraph is not None and paragraph.find(f"{WORD}pPr/{WORD}pStyle") is not None
+    behind = paragraph is not None and paragraph.find(f"{WORD}pPr/{WORD}shd") is not None
+    page = run.getroottree().getroot().find(f"{WORD}background")
     return not (boxed or shaded or styled or behind or page is not None)

@@ -7,9 +7,9 @@ from typing import Any
 
 from esrag.loading.attributes import read_number
 from esrag.loading.inheritance import inherit
+from esrag.loading.word import WORD, read_value
 from esrag.text import ITEM
 
-_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _SINGLE, _SEVERAL = re.compile(r"\d{1,3}\."), re.compile(r"(?:\d{1,3}\.){1,5}\d{1,3}\.?")
 _LETTER = re.compile(r"\A(\(?[a-z]{1,5})\.\Z")
 _PLACE = re.compile(r"%([1-9])")
@@ -116,9 +116,8 @@ class Numbering:
 
     def _find(self, paragraph: Any) -> Numbered | None:
         """Return the list and level of a paragraph, or of its style; None outside of lists."""
-        style = paragraph.find(f"{_WORD}pPr/{_WORD}pStyle")
-        key = "" if style is None else style.get(f"{_WORD}val", "")
-        own = _read_properties(paragraph.find(f"{_WORD}pPr/{_WORD}numPr"))
+        key = read_value(paragraph, "pPr/pStyle")
+        own = _read_properties(paragraph.find(f"{WORD}pPr/{WORD}numPr"))
         by_style = inherit(key, self._styles, self._parents)
 
         name = (own and own[0]) or (by_style and by_style[0]) or ""
@@ -126,17 +125,17 @@ class Numbering:
         return None if name in ("", "0") or level is None else (name, level[1])
 
     def _read_lists(self, root: Any) -> None:
-        for definition in root.iter(f"{_WORD}abstractNum"):
+        for definition in root.iter(f"{WORD}abstractNum"):
             levels = {
-                _own_level(level): _read_level(level) for level in definition.iter(f"{_WORD}lvl")
+                _own_level(level): _read_level(level) for level in definition.iter(f"{WORD}lvl")
             }
-            self._lists[definition.get(f"{_WORD}abstractNumId", "")] = _List(levels)
+            self._lists[definition.get(f"{WORD}abstractNumId", "")] = _List(levels)
 
-        for number in root.iter(f"{_WORD}num"):
-            name = number.get(f"{_WORD}numId", "")
-            self._definitions[name] = _read(number, "abstractNumId")
-            for override in number.iter(f"{_WORD}lvlOverride"):
-                if override.find(f"{_WORD}startOverride") is not None:
+        for number in root.iter(f"{WORD}num"):
+            name = number.get(f"{WORD}numId", "")
+            self._definitions[name] = read_value(number, "abstractNumId")
+            for override in number.iter(f"{WORD}lvlOverride"):
+                if override.find(f"{WORD}startOverride") is not None:
                     level = _own_level(override)
                     self._starts[name, level] = _read_int(override, "startOverride", 1)
 
@@ -174,34 +173,28 @@ def _read_styles(
     """Return the list and level of each paragraph style, and the style that each is based on."""
     own: dict[str, Numbered | None] = {}
     parents: dict[str, str] = {}
-    for style in styles.iter(f"{_WORD}style"):
-        key = style.get(f"{_WORD}styleId", "")
-        own[key] = _read_properties(style.find(f"{_WORD}pPr/{_WORD}numPr"))
-        parents[key] = _read(style, "basedOn")
+    for style in styles.iter(f"{WORD}style"):
+        key = style.get(f"{WORD}styleId", "")
+        own[key] = _read_properties(style.find(f"{WORD}pPr/{WORD}numPr"))
+        parents[key] = read_value(style, "basedOn")
     return own, parents
 
 
 def _read_properties(properties: Any) -> Numbered | None:
     if properties is None:
         return None
-    return _read(properties, "numId"), _read_int(properties, "ilvl")
+    return read_value(properties, "numId"), _read_int(properties, "ilvl")
 
 
 def _read_level(level: Any) -> _Level:
-    digits = "decimal" if level.find(f"{_WORD}isLgl") is not None else _read(level, "numFmt")
-    return _Level(_read_int(level, "start", 1), digits or "decimal", _read(level, "lvlText"))
-
-
-def _read(element: Any, name: str) -> str:
-    """Return the value of a property, "" if it has none."""
-    found = element.find(f"{_WORD}{name}")
-    return "" if found is None else str(found.get(f"{_WORD}val", ""))
+    digits = "decimal" if level.find(f"{WORD}isLgl") is not None else read_value(level, "numFmt")
+    return _Level(_read_int(level, "start", 1), digits or "decimal", read_value(level, "lvlText"))
 
 
 def _read_int(element: Any, name: str, otherwise: int = 0) -> int:
-    return read_number(_read(element, name), otherwise, _MAX_DIGITS)
+    return read_number(read_value(element, name), otherwise, _MAX_DIGITS)
 
 
 def _own_level(element: Any) -> int:
     """Return the level that an element of a list's definition describes."""
-    return read_number(element.get(f"{_WORD}ilvl"), 0, _MAX_DIGITS)
+    return read_number(element.get(f"{WORD}ilvl"), 0, _MAX_DIGITS)
