@@ -1,8 +1,9 @@
 """Exponents of a PDF: pdfium reads 2⁸ as 28, which is another number; here it is 2^8."""
 
 import re
-from ctypes import c_double
 from typing import Any
+
+from esrag.loading.placed import count_wide, measure_character
 
 _SECOND_DIGIT = re.compile(r"(?<=\d)[-−]?(?=\d)")  # behind a digit; a sign may come first
 # Of the first digit's height: an exponent starts and ends above it, and is smaller. In old faces
@@ -16,8 +17,7 @@ def with_exponents(page: Any, text: str) -> str:
     """Return the text of one of pdfium's text pages, with ^ before digits raised behind a digit."""
     marked, done, wide = "", 0, 0
     for second in _SECOND_DIGIT.finditer(text):
-        # For pdfium they are two units each.
-        wide += sum(character > "\uffff" for character in text[done : second.start()])
+        wide += count_wide(text[done : second.start()])
         marked += text[done : second.start()]
         done = second.start()
         if _is_raised(page, done - 1 + wide, second.end() + wide, text[done - 1]):
@@ -36,19 +36,11 @@ def _is_raised(page: Any, first: int, second: int, digit: str) -> bool:
         return False  # pdfium left something out of its text, and the indices are others
     if abs(pdfium.FPDFText_GetCharAngle(page, first)) > _UPRIGHT:
         return False  # of turned text each digit stands above the one before it
-    (bottom, top), (low, high) = _heights(page, first), _heights(page, second)
+    _, _, bottom, top = measure_character(page, first)
+    _, _, low, high = measure_character(page, second)
     height = top - bottom
     return (
         low > bottom + _RAISED * height
         and high > top + _ABOVE * height
         and high - low < _SMALLER * height
     )
-
-
-def _heights(page: Any, index: int) -> tuple[float, float]:
-    """Return where a character's box begins and ends, as distances from the foot of the page."""
-    import pypdfium2.raw as pdfium
-
-    left, right, bottom, top = (c_double() for _ in range(4))
-    pdfium.FPDFText_GetCharBox(page, index, left, right, bottom, top)
-    return bottom.value, top.value

@@ -13,7 +13,7 @@ from typing import Any
 from esrag.loading.grids import is_amount
 from esrag.loading.lined import find_lined
 from esrag.loading.markers import find_markers
-from esrag.loading.placed import GAP, Marks, Piece, measure_lines
+from esrag.loading.placed import GAP, Marks, Piece, join_pieces, measure_lines
 from esrag.loading.ruled import Ruled, mark_ruled
 from esrag.loading.rules import Rules, find_grids
 
@@ -170,7 +170,7 @@ def _lines(measured: Sequence[_Line]) -> Iterator[_Line]:
         for word in words:
             height = max(word.top - word.bottom, *(cell.top - cell.bottom for cell in cells), 0.0)
             if cells and word.left - cells[-1].right < MIN_GAP * height:
-                cells[-1] = _join(cells[-1], word)
+                cells[-1] = join_pieces(cells[-1], word)
             else:
                 cells.append(word)
     yield cells
@@ -180,17 +180,6 @@ def _goes_on(cell: Piece, word: Piece) -> bool:
     height = word.top - word.bottom
     shared = min(cell.top, word.top) - max(cell.bottom, word.bottom)
     return 2 * shared > height and word.left > cell.right + MIN_GAP * height
-
-
-def _join(cell: Piece, word: Piece) -> Piece:
-    return Piece(
-        start=cell.start,
-        end=word.end,
-        left=cell.left,
-        right=word.right,
-        bottom=min(cell.bottom, word.bottom),
-        top=max(cell.top, word.top),
-    )
 
 
 def _blocks(lines: Sequence[_Line]) -> Iterator[tuple[int, list[_Line]]]:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from esrag.loading.rules import RECTANGLE
+
 Box = tuple[float, float, float, float]  # left, bottom, right, top, in points
 Colour = tuple[int, int, int]
 Point = tuple[float, float]
@@ -27,7 +29,6 @@ _MIN_SIZE = 1.0  # points
 _THIN = 3.0  # points: a line, which is not a background
 _SCANNED = 0.5  # of a page: with this share of images, text without ink comes from OCR
 _MAX_DEPTH = 8  # of forms in forms
-_RECTANGLE = (4, 5)  # segments of its path
 _CORNERS = 4
 _EXACT = 0.1  # points
 _SLACK = 1.0  # points that covered text may stand out by
@@ -229,7 +230,7 @@ def _path(handle: Any, order: int, matrix: Matrix, *, is_whole: bool) -> Iterato
 
     colour, alpha = _fill(handle)
     count = pdfium.FPDFPath_CountSegments(handle)
-    is_plain = alpha >= _OPAQUE and count in _RECTANGLE
+    is_plain = alpha >= _OPAQUE and count in RECTANGLE
     if not is_plain or pdfium.FPDFPageObj_HasTransparency(handle):
         colour = None
     is_opaque = colour is not None and is_whole and _is_rectangle(handle, count, matrix)

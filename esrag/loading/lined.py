@@ -10,7 +10,7 @@ from bisect import bisect
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise, product
 
-from esrag.loading.placed import Piece
+from esrag.loading.placed import Piece, join_pieces
 from esrag.loading.rules import MAX_SIDE, REACH, Grid, Place, Rule
 
 MIN_RULES = 2
@@ -148,21 +148,10 @@ def _read_cells(words: _Line, gap: float) -> _Line:
     cells: _Line = []
     for word in sorted(words, key=lambda word: word.left):
         if cells and word.left - cells[-1].right < gap * height:
-            cells[-1] = _join(cells[-1], word)
+            cells[-1] = join_pieces(cells[-1], word)
         else:
             cells.append(word)
     return cells
-
-
-def _join(one: Piece, other: Piece) -> Piece:
-    return Piece(
-        start=min(one.start, other.start),
-        end=max(one.end, other.end),
-        left=one.left,
-        right=max(one.right, other.right),
-        bottom=min(one.bottom, other.bottom),
-        top=max(one.top, other.top),
-    )
 
 
 def _read_table(

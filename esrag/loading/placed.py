@@ -27,8 +27,20 @@ class Piece:
     top: float
 
 
+def join_pieces(one: Piece, other: Piece) -> Piece:
+    """Return a piece and what is right of it as one piece."""
+    return Piece(
+        start=min(one.start, other.start),
+        end=max(one.end, other.end),
+        left=one.left,
+        right=max(one.right, other.right),
+        bottom=min(one.bottom, other.bottom),
+        top=max(one.top, other.top),
+    )
+
+
 def measure_lines(page: Any, text: str) -> Iterator[list[Piece]]:
-    """Yield the words of each line; none for a line that cannot be measured."""
+    """Yield the words of each line, an empty list for a line that cannot be measured."""
     wide = done = 0  # characters that are two units each for pdfium
     for line in _LINE.finditer(text):
         words: list[Piece | None] = []
@@ -67,6 +79,13 @@ def _box(page: Any, index: int, character: str) -> tuple[float, float, float, fl
 
     if pdfium.FPDFText_GetUnicode(page, index) not in (ord(character), _high_surrogate(character)):
         return None
+    return measure_character(page, index)
+
+
+def measure_character(page: Any, index: int) -> tuple[float, float, float, float]:
+    """Return the left, right, bottom and top of a character of one of pdfium's text pages."""
+    import pypdfium2.raw as pdfium
+
     left, right, bottom, top = (c_double() for _ in range(4))
     pdfium.FPDFText_GetCharBox(page, index, left, right, bottom, top)
     return left.value, right.value, bottom.value, top.value
