@@ -13,7 +13,7 @@ from typing import Any
 from esrag.loading.grids import is_amount
 from esrag.loading.lined import find_lined
 from esrag.loading.markers import find_markers
-from esrag.loading.placed import GAP, Marks, Piece, join_pieces, measure_lines
+from esrag.loading.placed import GAP, TABLE_CAPTION, Marks, Piece, join_pieces, measure_lines
 from esrag.loading.ruled import Ruled, mark_ruled
 from esrag.loading.rules import Rules, find_grids
 
@@ -30,7 +30,6 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _NUMBER = r"\d(?:[\d.,:]{0,18}\d)?"
 _UNIT = r"(?:[%‰]|°?[^\W\d_]{1,8}[²³]?(?:[ /·][^\W\d_]{1,8}[²³]?)?)"
 _VALUE = re.compile(rf"[<>≤≥~±+–−-]? ?[$€£¥]?{_NUMBER}(?:(?:[–-]| [–-] ){_NUMBER})?(?: ?{_UNIT})?")
-_CAPTION = re.compile(r"Table [A-Z]?\d[\w.-]*[.:]?\s+\S")
 _CAPTION_LINES = 2  # of a caption
 
 
@@ -197,7 +196,7 @@ def _blocks(lines: Sequence[_Line]) -> Iterator[tuple[int, list[_Line]]]:
 def _is_table(text: str, block: Sequence[_Line]) -> bool:
     """Return whether lines are under a caption, or at least two of them are a name with figures."""
     above = text[: block[0][0].start].rstrip().splitlines()[-_CAPTION_LINES:]
-    if any(_CAPTION.match(line) for line in above):
+    if any(TABLE_CAPTION.match(line) for line in above):
         return True
     rows = [[text[cell.start : cell.end] for cell in line] for line in block]
     figures = (row for row in rows if re.search(r"[^\W\d_]{2}", row[0]))

@@ -10,7 +10,7 @@ from bisect import bisect
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise, product
 
-from esrag.loading.placed import Piece, join_pieces
+from esrag.loading.placed import TABLE_CAPTION, Piece, join_pieces
 from esrag.loading.rules import MAX_SIDE, REACH, Grid, Place, Rule
 
 MIN_RULES = 2
@@ -26,8 +26,6 @@ MAX_HEADER, MAX_LAST = 4, 3  # lines of a header, and of a last row, that has no
 MAX_BELOW = 50.0  # points, from the last rule to the last row
 WIDE = 0.5  # of a table: a line of prose
 FULL, PARAGRAPH = 0.8, 3  # the same of a paragraph, and its lines
-
-CAPTION = re.compile(r"(?:Table|Tab\.) [A-Z]?\d[\w.-]*[.:]?\s+\S")
 
 _CODE = re.compile(r"\d{1,2}:\s|</?[A-Za-z!]")  # of an algorithm, or XML
 
@@ -73,7 +71,9 @@ def _split(text: str, words: Sequence[Piece], rules: Sequence[Rule]) -> Iterator
     part = [rules[0]]
     for upper, lower in pairwise(rules):
         lines = _read_lines(_between(words, upper, lower[0]))
-        if _is_prose(lines, upper) or any(CAPTION.match(text, line[0].start) for line in lines):
+        if _is_prose(lines, upper) or any(
+            TABLE_CAPTION.match(text, line[0].start) for line in lines
+        ):
             yield part
             part = []
         part.append(lower)

@@ -6,6 +6,7 @@ from ctypes import c_double
 from dataclasses import dataclass
 from typing import Any
 
+TABLE_CAPTION = re.compile(r"(?:Table|Tab\.) [A-Z]?\d[\w.-]*[.:]?\s+\S")
 GAP = "\u241f"  # Unicode's picture of a separator; marks may be in the text of a PDF
 
 # Where white space between two words starts → where it ends, and what comes instead of it.

@@ -182,3 +182,15 @@ def test_marks_of_items_stand_before_them(load_one):
     text = load_one("a.pdf", bytes(page.output())).text
     assert text.split("\n")[:3] == [f"{m}. {item}" for m, item in zip("abc", items, strict=True)]
     assert text.rstrip().endswith("Send them by post.")
+
+
+@pytest.mark.parametrize("caption", ["Table 1: Boats", "Tab. 1: Boats"])
+def test_columns_without_rules_are_a_table_below_its_caption(caption, load_one):
+    """In either spelling, and without figures."""
+    page = new_page()
+    page.text(20, 30, caption)
+    for number, row in enumerate((("Boat", "Port"), ("Fulmar", "Kiel"), ("Heron", "Jena"))):
+        for left, cell in zip((20, 100), row, strict=True):
+            page.text(left, 40 + 6 * number, cell)
+    (table,) = (document := load_one("a.pdf", bytes(page.output()))).tables
+    assert document.text[table.start : table.end] == "Boat | Port\nFulmar | Kiel\nHeron | Jena"
