@@ -2,9 +2,9 @@
 
 The contract, for every class registered under `esrag.loaders`:
 
-- `recognises(name, data)` → how sure it is: 1.0 the bytes say so, 0.5 the file name says so and the
-  bytes do not contradict, 0.1 it is some text, 0.0 not mine. The surest loader gets the source;
-  ties go to the first by name.
+- `recognises(name, data)` → how sure it is: 1.0 the bytes say so, 0.6 a plain text has several
+  marks of the format, 0.5 the file name says so and the bytes do not contradict, 0.1 it is some
+  text, 0.0 not mine. The surest loader gets the source; ties go to the first by name.
 - `load(source)` → documents whose `text` is `text.normalise`d once, whose spans are true, whose
   `kind` is the loader's name and whose `doc_id` is the source's (rows of a table or lines of a
   JSONL: `f"{source.doc_id}#{row id}"`). A part that cannot be read, and without which the rest
@@ -38,7 +38,7 @@ class Loader(Protocol):
     """Turns one kind of source into documents."""
 
     def recognises(self, name: str, data: bytes) -> float:
-        """Return how sure this loader is that the source is its own: 1.0, 0.5, 0.1 or 0.0."""
+        """Return how sure this loader is that the source is its own, from 0.0 to 1.0."""
         ...
 
     def load(self, source: Source) -> Iterator[Document | Skipped]:

@@ -18,7 +18,7 @@ Line = tuple[int, str]  # where it starts, and its text
 
 _PARAGRAPH = "\n\n"
 _OWN_FIELDS = {"chunk_id", "doc_id", "folder", "keywords", "kind", "page", "section", "source"}
-_MAX_RECENT, _MAX_SHOWN = 4, 1_000  # pieces, and characters of each, that may be a table's caption
+_MAX_RECENT, _MAX_SHOWN = 5, 1_000  # pieces, and characters of each, that may be a table's caption
 # A table of up to so many characters is one passage, which one vector can represent.
 _MAX_TABLE = 1_000
 _MIN_BODY = 3  # characters of rows for each one of a caption and header that are repeated
@@ -67,7 +67,7 @@ class Layout:
         if self._page_start is None:
             self._page_start = start
         self._append(text)
-        self._recent = [*self._recent[-_MAX_RECENT:], text[-_MAX_SHOWN:]]
+        self._recent = [*self._recent, text[-_MAX_SHOWN:]][-_MAX_RECENT:]
         return Span(start, self._length)
 
     def heading(self, text: str, level: int) -> None:

@@ -18,7 +18,7 @@ _LINE = re.compile(r"[^\r\n]+")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of the page's text, with its left and right end on the page."""
+    """A stretch of the page's text, with its place on the page in points."""
 
     start: int
     end: int

@@ -484,7 +484,7 @@ class _Rows:
         return row_id
 
     def _is_new(self, row_id: str) -> bool:
-        """Note an id, and return whether it was there before.
+        """Note an id, and return whether it is new.
 
         Ids are kept as eight bytes of their hash, by the first two: a set of two million ids takes
         180 MB, this 25. Two ids that share all eight cost one of them a `~2`.

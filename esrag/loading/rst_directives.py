@@ -54,7 +54,7 @@ def write_directives(text: str) -> str:
 
 
 def find_literal(lines: Sequence[Line]) -> set[int]:
-    """Return where literal blocks and directives start, which are indented below their opener."""
+    """Return where each line of literal blocks and directives, indented below an opener, starts."""
     found: set[int] = set()
     outer: int | None = None  # the indent of the line that opened the block
 

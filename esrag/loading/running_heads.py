@@ -25,7 +25,7 @@ Marks = Sequence[tuple[int, int, str]]  # page index, level from 1, title
 
 
 def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return the pages' lines without those that most pages begin or end with.
+    """Return the pages' lines without those that many pages begin or end with.
 
     Lines that differ only in their page number count as the same. A line below a running head is
     one as well if it comes back there.
