@@ -60,9 +60,7 @@ def sha256_of(source: str, max_bytes: int = sys.maxsize) -> str:
 
     path = path_of(source)
     try:
-        # Checked first, because a device may take its opening as a command.
-        require_regular(path.stat().st_mode)
-        with open(path, "rb", opener=_without_waiting) as file:
+        with _open_regular(path) as file:
             return _hash(_iter_pieces(file, max_bytes))
     except OSError as error:
         raise access_error(path, error) from error
@@ -123,9 +121,7 @@ def read_unlinked(path: Path, max_bytes: int) -> bytes:
 
 def _read_once(path: Path, max_bytes: int, root: str) -> bytes | None:
     """Return the bytes, or None if the file changed meanwhile."""
-    # Checked first, because a device may take its opening as a command.
-    require_regular(path.stat().st_mode)
-    with open(path, "rb", opener=_without_waiting) as file:
+    with _open_regular(path) as file:
         before = os.fstat(file.fileno())
         require_regular(before.st_mode)
         if root:
@@ -136,6 +132,12 @@ def _read_once(path: Path, max_bytes: int, root: str) -> bytes | None:
 
     unchanged = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
     return data if unchanged and len(data) == before.st_size else None
+
+
+def _open_regular(path: Path) -> BinaryIO:
+    # Checked first, because a device may take its opening as a command.
+    require_regular(path.stat().st_mode)
+    return open(path, "rb", opener=_without_waiting)
 
 
 def _require_inside(path: Path, opened: os.stat_result, root: str) -> None:
