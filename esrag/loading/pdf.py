@@ -12,7 +12,7 @@ from esrag.loading.exponents import with_exponents
 from esrag.loading.gaps import find_gaps, with_gaps
 from esrag.loading.layout import Layout, clean_title, join_lines, sections
 from esrag.loading.pages import report_page
-from esrag.loading.placed import GAP
+from esrag.loading.placed import GAP, TABLE_CAPTION
 from esrag.loading.rules import read_rules
 from esrag.loading.running_heads import (
     Marks,
@@ -25,36 +25,13 @@ from esrag.records import Document, Page, Source
 from esrag.text import format_count, normalise
 
 _MARKED = 10  # pages, for which an outline has at least one mark
-_CAPTION = re.compile(r"Table [A-Z]?\d[\w.-]*[.:]?\s+\S")
 _MAX_CAPTION = 2  # lines below the first one of a caption
 _MAX_TABLE = 60  # lines: a page holds no more
 _NUMBER = re.compile(r"[($]?[-+]?\d[\d.,]*%?\)?")
-_FUNCTION_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "by",
-        "for",
-        "from",
-        "in",
-        "is",
-        "it",
-        "of",
-        "on",
-        "or",
-        "that",
-        "the",
-        "this",
-        "to",
-        "was",
-        "with",
-    ]
-)
+_FUNCTION_WORDS = {
+    "a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "in", "is", "it", "of", "on",
+    "or", "that", "the", "this", "to", "was", "with",
+}  # fmt: skip
 _MIN_PROSE = 6  # words
 # pdfium marks a cut word by U+FFFE.
 _HYPHENATED = re.compile("\\b(\\w++)(?:[\x02\ufffe]|[\xad\u2010][ \t]*\r?\n)(\\w*)")
@@ -290,7 +267,7 @@ def table_blocks(lines: Sequence[str]) -> list[tuple[int, int]]:
             continue
         if GAP in line:
             blocks.append((start, _end_of_columns(lines, start)))
-        elif _CAPTION.match(line) and (end := _end_of_captioned(lines, start)) > start:
+        elif TABLE_CAPTION.match(line) and (end := _end_of_captioned(lines, start)) > start:
             blocks.append((start, end + 1))
     return blocks
 
@@ -312,7 +289,7 @@ def _is_empty(line: str) -> bool:
 
 def _is_between_columns(lines: Sequence[str], index: int) -> bool:
     is_followed = any(GAP in line for line in lines[index + 1 : index + 2])
-    return is_followed and not _is_prose(lines[index]) and not _CAPTION.match(lines[index])
+    return is_followed and not _is_prose(lines[index]) and not TABLE_CAPTION.match(lines[index])
 
 
 def _end_of_captioned(lines: Sequence[str], start: int) -> int:
@@ -320,12 +297,12 @@ def _end_of_captioned(lines: Sequence[str], start: int) -> int:
     for index in range(start + 1, min(len(lines), start + 1 + _MAX_CAPTION)):
         if GAP in lines[index]:
             return _end_of_columns(lines, index) - 1
-        if _CAPTION.match(lines[index]):
+        if TABLE_CAPTION.match(lines[index]):
             return start
 
     end = start
     for index in range(start + 1, min(len(lines), start + _MAX_TABLE)):
-        if _is_prose(lines[index]) or _CAPTION.match(lines[index]):
+        if _is_prose(lines[index]) or TABLE_CAPTION.match(lines[index]):
             break
         if sum(bool(_NUMBER.fullmatch(word)) for word in lines[index].split()) > 1:
             end = index
