@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from esrag.evidence import Statement
 from esrag.evidence.labels import COUNTING
-from esrag.text.figures import CURRENCIES, header_units, is_unit, to_figures, uses
+from esrag.text.figures import (
+    CURRENCIES,
+    header_units,
+    is_unit,
+    normalise_unit,
+    to_figures,
+    units,
+    uses,
+)
 from esrag.text.questions import read_question
 
 _PICKS_OUT = re.compile(r"\W*(?:which|who|whose|what)\b(?! (?:happens|if)\b)", re.IGNORECASE)
@@ -83,9 +91,9 @@ def _asked_family(question: str) -> str:
     """
     if read_question(question).kind != "count":
         return ""
-    unit = next(filter(is_unit, _HOW_MANY.findall(question)), "").lower()
+    unit = next(filter(is_unit, _HOW_MANY.findall(question)), "")
     if unit:
-        return _find_family(unit.rstrip("s"))
+        return _find_family(normalise_unit(unit))
     return "money" if _MONEY.search(question) and not _HOW_MUCH_OF.search(question) else ""
 
 
@@ -98,8 +106,9 @@ def _has_unit(family: str, statement: Statement) -> bool:
     text = to_figures(statement.text)
     loose = _LOOSE.get(family)
     words = "|".join(map(re.escape, _FAMILIES.get(family, (family,))))
+    named = set() if family == "money" else units(text)
     is_named = bool(re.search(rf"(?<![a-z])(?:{words})s?(?![a-z])", text.lower()))
-    used = {use.unit for use in uses(text) if use.unit} | header_units(text)
+    used = {use.unit for use in uses(text) if use.unit} | header_units(text) | named
     is_used = family in map(_find_family, used)
     return is_used or (is_named and family != "money") or bool(loose and loose.search(text))
 

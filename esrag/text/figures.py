@@ -116,7 +116,17 @@ _SIGNS |= {
     for a, b in product(_PREFIXES, _BASES)
     if f"{a}{b}" in _USUAL
 }
-_SIGNS |= _SIGNS_OF_MONEY | _TIMES | _BINARY | _BITS | {"KB": "kilobyte"}
+_SPOKEN = {
+    "gig": "gigabyte",
+    "gigs": "gigabyte",
+    "hr": "hour",
+    "hrs": "hour",
+    "mins": "minute",
+    "quid": "pound",
+    "sec": "second",
+    "secs": "second",
+}
+_SIGNS |= _SIGNS_OF_MONEY | _TIMES | _BINARY | _BITS | _SPOKEN | {"KB": "kilobyte"}
 _UNLIKE = {"feet": "foot", "inches": "inch", "tonne": "ton", "tonnes": "ton", "per cent": "percent"}
 _UNLIKE |= dict.fromkeys(("degree celsius", "degrees celsius"), "degree celsius")
 
@@ -239,13 +249,13 @@ def uses(text: str) -> Iterator[Use]:
         yield Use(
             found["number"],
             (found["scale"] or "").lower(),
-            _normalise_unit(found["before"] or found["unit"] or ""),
+            normalise_unit(found["before"] or found["unit"] or ""),
         )
 
 
 def units(text: str) -> set[str]:
     """Return the units that a text names in words, with or without a number."""
-    return {_normalise_unit(found[0]) for found in _ANY_UNIT.finditer(text)}
+    return {normalise_unit(found[0]) for found in _ANY_UNIT.finditer(text)}
 
 
 def is_unit(text: str) -> bool:
@@ -264,7 +274,7 @@ def header_units(text: str) -> set[str]:
     ({'kilometer'}, {'euro'}, set())
     """
     found = [match[0] for match in _IN_UNIT.finditer(text)]
-    signs = {_normalise_unit(sign[0]) for each in found for sign in _SIGN_ALONE.finditer(each)}
+    signs = {normalise_unit(sign[0]) for each in found for sign in _SIGN_ALONE.finditer(each)}
     return signs | {unit for each in found for unit in units(each)}
 
 
@@ -278,10 +288,10 @@ def header_scales(text: str) -> set[str]:
     return {_SCALES.get(scale, scale) for scale in found}
 
 
-def _normalise_unit(unit: str) -> str:
+def normalise_unit(unit: str) -> str:
     """Return the standard spelling of a unit.
 
-    >>> _normalise_unit("kg"), _normalise_unit("Litres"), _normalise_unit("feet")
+    >>> normalise_unit("kg"), normalise_unit("Litres"), normalise_unit("feet")
     ('kilogram', 'liter', 'foot')
     """
     if unit in _SIGNS:

@@ -3,7 +3,7 @@
 import pytest
 
 from esrag.evidence import Statement
-from esrag.evidence.quantities import lacks_asked_unit
+from esrag.evidence.quantities import gives_other_kind, lacks_asked_unit
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,22 @@ def test_a_statement_far_from_the_best_one_does_not_count():
         Statement(key="c2", order=1, text="Tea costs $2.", fit=0.3),
     ]
     assert lacks_asked_unit("What does the ferry cost?", found)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How many kilometres is it?", "Length: 12 km"),
+        ("How many kilometres is it?", "Kilometres: 12"),
+        ("How many litres does it hold?", "It holds 12 l."),
+        ("How many MB is it?", "Size: 12 MB"),
+        ("How many inches is it?", "Width: 12 inches"),
+        ("How many gigs is it?", "Size: 12 GB"),
+        ("How many quid is it?", "Fee: £12"),
+        ("How many hrs is it?", "It takes 12 hours, 5 mins and 3 secs."),
+    ],
+)
+def test_a_unit_is_the_same_in_any_spelling(question, text):
+    """As a word, as a sign, in British spelling, and as it is spoken."""
+    assert not gives_other_kind(question, text)
+    assert not lacks_asked_unit(question, [Statement(key="c1", order=0, text=text, fit=0.5)])
