@@ -1,8 +1,8 @@
 """Cells: the part of a table row that a question asks for, labelled as its row and column are."""
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -21,7 +21,7 @@ from esrag.text.figures import header_units, is_unit, to_figures
 from esrag.text.lists import MAX_CHARACTERS
 from esrag.text.questions import find_other_words, read_question, read_sides
 from esrag.text.rows import find_name
-from esrag.text.terms import compounds, find_years, terms
+from esrag.text.terms import MONTHS, compounds, find_years, terms
 
 MIN_SHARED = 3  # words of the question in a cell with its labels
 MAX_CELLS = 3  # more of them are the whole row
@@ -54,7 +54,7 @@ _ASKS_FOR_MORE = re.compile(
 _SUPERLATIVE = re.compile(r"\b(?!(?i:cont|harv|inter|inv|prot|requ|sugg)est\b)(\w{3,12})est\b")
 _NOT = re.compile(r"[(,]\s?not (?:the )?[^(),?]{1,40}|[(,][^(),?]{1,60} included\b")
 _YEAR_END = re.compile(r"\bend of (?:the (?:fiscal )?year )?(?:19|20)\d\d", re.IGNORECASE)
-MAX_QUARTERS = 4
+MAX_QUARTERS, HALF_YEAR = 4, 6
 _QUARTERS = ("first", "second", "third", "fourth", "1", "2", "3", "4")
 _QUARTER = re.compile(r"\b(?:(first|second|third|fourth) quarter|q([1-4]))\b", re.IGNORECASE)
 _DEFAULT = re.compile(r"\bdefaults? (?:is|are|to|value)\b|\bdefault[:=]|\(default\)", re.IGNORECASE)
@@ -297,6 +297,32 @@ def _quarter(question: str) -> int:
     return _QUARTERS.index((found[1] or found[2]).casefold()) % MAX_QUARTERS + 1 if found else 0
 
 
+def _find_quarters(question: str, rows: Iterable[Row]) -> set[Row]:
+    """Return the rows of the quarter that a question asks for, whatever their dates.
+
+    The third quarter is the third row below "Quarter ended", or the third of four from below if the
+    rows go back in time.
+    """
+    quarter = _quarter(question)
+    tables: defaultdict[tuple[str, ...], list[Row]] = defaultdict(list)
+    for row in rows if quarter else ():
+        if row.cells and "quarter" in row.cells[0][0].casefold():
+            tables[tuple(header for header, _ in row.cells)].append(row)
+
+    found = set[Row]()
+    for table in tables.values():
+        place = MAX_QUARTERS - quarter if _goes_back(table) else quarter - 1
+        found |= {*table[place : place + 1]}
+    return found
+
+
+def _goes_back(rows: Sequence[Row]) -> bool:
+    """Return whether the first two rows are named by months, the later one first."""
+    names = [row.cells[0][1] for row in rows[:2]]
+    months = [n for name in names for n, month in enumerate(MONTHS) if month[:3] in name]
+    return len(months) == len(rows[:2]) > 1 and (months[1] - months[0]) % len(MONTHS) > HALF_YEAR
+
+
 def _terms(text: str) -> set[str]:
     return set(terms(to_figures(text)))
 
@@ -304,26 +330,24 @@ def _terms(text: str) -> set[str]:
 def _iter_rows(question: str, text: str) -> Iterator[tuple[str, Row, bool]]:
     """Yield the rows with a label and values, each as a line, and whether it is the one meant.
 
-    Rows of other years, dates or ranges than the question's are left out. The row of the third
-    quarter is the third one below "Quarter ended", whatever its date.
+    Rows of other years, dates or ranges than the question's are left out.
     """
-    quarter, years, dates = _quarter(question), find_years(question), {*list_dates(question)}
-    places = Counter[tuple[str, ...]]()
+    years, dates = find_years(question), {*list_dates(question)}
     said = lines(text)
-    in_range, out_of_range = split_rows(question, (line.row for line in said if line.row))
+    rows = [line.row for line in said if line.row]
+    in_range, out_of_range = split_rows(question, rows)
+    meant = in_range | _find_quarters(question, rows)
 
     for line in said:
         row = line.row
         if row is None or not row.cells or not _label(row) or row in out_of_range:
             continue
         names = tuple(header for header, _ in row.cells)
-        places[names] += 1
-        is_quarter = "quarter" in names[0].casefold() and places[names] == quarter
         given = find_years("\n".join((row.above, row.cells[0][1], *names)))
         days = {day for _, cell in row.cells for day in list_only_dates(cell)} if dates else None
         is_other = days and dates.isdisjoint(days)
         if not is_other and (not years or not given or years & given):
-            yield to_line(line.text), keep_columns(question, row), is_quarter or row in in_range
+            yield to_line(line.text), keep_columns(question, row), row in meant
 
 
 def _candidates(

@@ -70,6 +70,10 @@ CLIENTS = (
     "Clients\n\n | 2021 Revenue | 2020 Revenue\nClient A | 26.1% | 21.5%\nRevenue | 7.5% | 6.5%"
 )
 
+BACK_IN_TIME = (
+    "Prices\n\nQuarter Ended | 2021 High ($) | 2021 Low ($)\nDecember 31, | 4.64 | 3.68\n"
+    "September 30, | 3.70 | 2.70\nJune 30, | 3.02 | 1.72\nMarch 31, | 2.11 | 1.02"
+)
 WEATHER = (
     "date: 2012/03/18; rain: 3.6; wind: 2.7\ndate: 2012/01/18; rain: 19.8; wind: 5.0\n"
     "date: 2013/01/18; rain: 0.4; wind: 1.9"
@@ -163,6 +167,11 @@ def answer(question, text):
             PRICES,
             "What was the highest price in the third quarter of 2021?",
             ["March 31, 2021 High ($): 4.64"],
+        ),
+        (
+            BACK_IN_TIME,
+            "What was the highest price in the third quarter of 2021?",
+            ["September 30, 2021 High ($): 3.70"],
         ),
         (
             PRICES,
