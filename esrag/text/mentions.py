@@ -41,7 +41,7 @@ def is_numbered(number: str, *names: str) -> bool:
 
 
 def leave_out_numbers(question: str, names: Sequence[str]) -> str:
-    """Return a question without numbers of documents, if some document's names have one of them.
+    """Return a question without the numbers of documents that some document's names have.
 
     A question for a definition stays as it is, since its subject is known, and so does one of few
     words.
@@ -51,12 +51,17 @@ def leave_out_numbers(question: str, names: Sequence[str]) -> str:
     'How long is a stable release supported with fixes under ?'
     >>> leave_out_numbers(question, ["pep-0008.rst"]) == question
     True
+    >>> leave_out_numbers("Which key length does PEP 9 ask of a server with TLS 1.3?", ["pep-9.md"])
+    'Which key length does ask of a server with TLS 1.3?'
     """
-    numbers = find_numbers(question)
-    is_named = any(is_numbered(number, *names) for number in numbers)
-    if not is_named or read_question(question).kind == "definition":
+
+    def leave_out(found: re.Match[str]) -> str:
+        is_named = any(is_numbered(number, *names) for number in find_numbers(found[0]))
+        return " " if is_named else found[0]
+
+    if read_question(question).kind == "definition":
         return question
-    bare = " ".join(_NUMBER.sub(" ", question).split())
+    bare = " ".join(_NUMBER.sub(leave_out, question).split())
     return bare if len({*terms(bare)}) >= MANY_TERMS else question
 
 
