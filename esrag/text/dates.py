@@ -52,11 +52,11 @@ def is_dated(text: str) -> bool:
 def without_dates(text: str) -> str:
     """Return a text without its dates.
 
-    >>> without_dates("Rain on 4 March 2024")
-    'Rain on  '
+    >>> without_dates("Rain on 1 May 2024 and 11 May 2024")
+    'Rain on   and  '
     """
-    for written, _ in _iter_dates(text):
-        text = text.replace(written, " ")
+    for found, _ in reversed([*_iter_dates(text)]):
+        text = f"{text[: found.start()]} {text[found.end() :]}"
     return text
 
 
@@ -89,13 +89,13 @@ def date_tokens(question: str) -> list[str]:
     return [day.strftime(form.format(day)) for day in list_dates(question) for form in _TOKENS]
 
 
-def _iter_dates(text: str) -> Iterator[tuple[str, date]]:
-    """Yield the dates that a calendar has, each as it is written too."""
+def _iter_dates(text: str) -> Iterator[tuple[re.Match[str], date]]:
+    """Yield the dates that a calendar has, each with its place in the text."""
     found = (match for pattern in _FORMS for match in pattern.finditer(text))
     for match in sorted(found, key=lambda each: each.start()):
         month = match["month"].lower()
         number = int(month) if month.isdecimal() else _SHORT.index(month[:3]) + 1
         try:
-            yield match[0], date(int(match["year"]), number, int(match["day"]))
+            yield match, date(int(match["year"]), number, int(match["day"]))
         except ValueError:
             continue

@@ -231,10 +231,13 @@ def numbers(text: str) -> list[str]:
 
     >>> numbers("ML-KEM-768 has 1184 bytes.")
     ['1184']
+    >>> numbers("A1 and A10 have 3 bytes.")
+    ['3']
     """
     if not any(map(str.isdigit, text)):
         return []
-    for word in find_technical_words(text, len(text)):
+    # A name may be within a longer one.
+    for word in sorted(find_technical_words(text, len(text)), key=len, reverse=True):
         text = text.replace(word, " ")
     return _NUMBER.findall(text)
 
