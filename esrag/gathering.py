@@ -178,9 +178,12 @@ def _find_missing_names(question: str, evidence: Sequence[Evidence]) -> list[str
     ['Mount', 'Everest']
     >>> _find_missing_names("Weather Limits Of Ferries", [])
     []
+    >>> _find_missing_names("For lamp 7, Which oil is used?", [])
+    []
     """
     words = question.split()[1:]
-    names = [found[0] for found in _NAME.finditer(question) if found[0] not in MONTHS]
+    found = [each[0] for each in _NAME.finditer(question)]
+    names = [name for name in found if terms(name) and name not in MONTHS]
     if not names or 2 * sum(word[0].isupper() for word in words) > len(words):
         return []
     held = _fold("\n".join(_whole(item.chunk) for item in evidence))
