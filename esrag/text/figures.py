@@ -160,7 +160,8 @@ _SCALE = re.compile(
 _SCALES = {"000": "thousand", "k": "thousand", "m": "million", "mn": "million", "bn": "billion"}
 _WORD = rf"(?:{'|'.join(sorted(_SPELLED, key=len, reverse=True))})"
 _COUNTS = rf"(?P<counts>[ -](?:{_UNIT}|(?i:million|billion)))?"
-_WRITTEN_OUT = re.compile(rf"\b(?i:{_WORD}(?:(?:[ -]| and ){_WORD})*)\b{_COUNTS}")
+_AND = "(?<=hundred) and |(?<=thousand) and "
+_WRITTEN_OUT = re.compile(rf"\b(?i:{_WORD}(?:(?:[ -]|{_AND}){_WORD})*)\b{_COUNTS}")
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!,?\d)")
 _GLUED = re.compile(rf"(?<![\w.,-])({_FIGURE})(?:-?(?=(?:{_UNIT}|[ap]m\b))|(?:st|nd|rd|th)\b)")
 _SUFFIXED = re.compile(r"(?<![\w.,-])(\d+(?:\.\d+)?)([kKM])(?!\w)")
@@ -186,6 +187,8 @@ def to_figures(text: str) -> str:
 
     >>> to_figures("Thirty-one days, 1,184 bytes, 80kg, the 16th, one of two")
     '31 days, 1184 bytes, 80 kg, the 16, one of two'
+    >>> to_figures("six and seven days, a hundred and five")
+    '6 and 7 days, a 105'
     >>> to_figures("a five-litre pot, two hundred and five%, 10M words")
     'a 5 litre pot, 205 percent, 10 million words'
     """
