@@ -12,7 +12,7 @@ from esrag.text.figures import to_figures, uses
 from esrag.text.terms import terms
 
 _FIGURE = re.compile(r"\d[\d.,]*")
-_YEAR = re.compile(r"(?<![\w.,])(?:19|20)\d\d(?![\w,]|\.\d)")
+_YEAR = re.compile(r"(?<![\w.,])(?:19|20)\d\d(?!\w|[.,]\d)")
 # "Lamp 7 burns".
 _LABEL = re.compile(r"\A(?:the |an? )?[^\W\d_]+ (?:no\. ?|number )?(\d+)(?= [a-z])", re.IGNORECASE)
 _STANDS_FOR = re.compile(r"(?:it|its|they|their|this|these|he|she|his|her)\b", re.IGNORECASE)

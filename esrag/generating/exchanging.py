@@ -36,7 +36,7 @@ _VERB = re.compile(
     re.IGNORECASE,
 )
 _DIGITS = re.compile(r"\d+")
-_NUMBERED = re.compile(r"(?<=[A-Za-z][- ])\d+|(?<![\w.,-])(?:19|20)\d\d(?![\w,]|\.\d)")
+_NUMBERED = re.compile(r"(?<=[A-Za-z][- ])\d+|(?<![\w.,-])(?:19|20)\d\d(?!\w|[.,]\d)")
 # "a spirit level", up to a preposition or the end
 _NO_NOUN = (
     r"(?!(?:an?|and|are|at|be|by|for|from|if|in|is|my|of|on|or|our|that|the|to|was|were|which|who"
@@ -69,7 +69,11 @@ def complete(question: str, before: str, names: Sequence[str]) -> str:
 
 
 def _exchange_number(phrase: str, before: str) -> str:
-    """Return the question before with its last number of a name, or its year, exchanged."""
+    """Return the question before with its last number of a name, or its year, exchanged.
+
+    >>> _exchange_number("2022", "In 2021, how much oil was sold?")
+    'In 2022, how much oil was sold?'
+    """
     if not phrase.isdigit():
         return ""
     found = list(_NUMBERED.finditer(before))
