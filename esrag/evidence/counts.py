@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from esrag.evidence import Statement
 from esrag.text.figures import numbers, to_figures, uses
-from esrag.text.questions import read_question
+from esrag.text.questions import asks_default, read_question
 from esrag.text.terms import MONTHS, terms
 
 # Numbers that count nothing: dates, and what points to a place in a text.
@@ -19,11 +19,6 @@ _COUNTS_NOTHING = re.compile(
 )
 _DEFAULT = re.compile(r"(?:The )?default(?: value)?(?: is|:)", re.IGNORECASE)
 _GIVES_DEFAULT = re.compile(r"\bdefaults? (?:is|to|value is)\b|\bdefault: ", re.IGNORECASE)
-_ASKS_DEFAULT = re.compile(
-    r"\bdefaults?\b|\b(?:leave|left) [^?]{0,40}?\b(?:out|empty|unset)\b|\bomit"
-    r"|\b(?:unless|if) (?:I|you|we) (?:do(?:n['’]t| not) )?(?:change|configure|give|set|specify)\b",
-    re.IGNORECASE,
-)
 # "How many stock options were …": what is counted, and the words near its number.
 _COUNTED = re.compile(
     r"\bhow many ((?:[\w'’-]{1,40} ){0,3}?[\w'’-]{1,40})"
@@ -59,7 +54,7 @@ def lacks_asked_number(question: str, best: Statement | None) -> bool:
     """
     if best is None or read_question(question).kind != "count":
         return False
-    if _ASKS_DEFAULT.search(question) and _GIVES_DEFAULT.search(best.text):
+    if asks_default(question) and _GIVES_DEFAULT.search(best.text):
         return False
     asked, text = to_figures(question), to_figures(best.text)
     counts = find_counts(asked, text)

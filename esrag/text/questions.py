@@ -250,9 +250,14 @@ _MEASURED = {
     "wide": "width",
 }  # fmt: skip
 _HYPHENATED = re.compile(r"(?<![\w-])[a-z]{2,5}-[a-z]{3,20}(?![\w-])")
+_SET = "(?:change|configure|give|say|set|specify|specified|tell)"
 _UNLESS = (
-    r"(?:if|when|unless)\b[^?,]{0,40}\b(?:otherwise|nothing"
-    r"|(?:not|n['’]t) (?:change|configure|give|say|set|specify|specified|tell))\b|out of the box"
+    rf"(?:if|when|unless)\b[^?,]{{0,40}}(?:\b(?:otherwise|nothing)|(?:\bnot|n['’]t) {_SET})\b"
+    rf"|unless (?:I|you|we) {_SET}\b|out of the box"
+)
+_ASKS_DEFAULT = re.compile(
+    rf"\bdefaults?\b|\b(?:leave|left) [^?]{{0,40}}?\b(?:out|empty|unset)\b|\bomit|\b(?:{_UNLESS})",
+    re.IGNORECASE,
 )
 _OTHER_WORDS = tuple(
     (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), others)
@@ -419,6 +424,8 @@ def find_other_words(question: str) -> dict[str, str]:
     {'old': 'age', 'wrote': 'author delivered'}
     >>> find_other_words("Is it re-evaluated?")
     {'re-evaluated': 'reevaluated'}
+    >>> find_other_words("How big is it if I don't set it?")
+    {'big': 'size', "if I don't set": 'default'}
     """
     question = _shorten(question)
     found = {word: _MEASURED[word.casefold()] for word in _HOW.findall(question)}
@@ -427,6 +434,15 @@ def find_other_words(question: str) -> dict[str, str]:
         for said in pattern.finditer(question):
             found[said[0]] = " ".join(filter(None, (found.get(said[0]), other)))
     return found
+
+
+def asks_default(question: str) -> bool:
+    """Return whether a question asks for what holds if nothing is set.
+
+    >>> [asks_default(f"How big is it if I {text} it?") for text in ("don't set", "omit", "have")]
+    [True, True, False]
+    """
+    return bool(_ASKS_DEFAULT.search(question))
 
 
 def _find_meant(question: str) -> str:
