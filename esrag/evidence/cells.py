@@ -9,7 +9,7 @@ from typing import Literal
 
 from esrag.evidence import SURE, Statement, find_best
 from esrag.evidence.algorithms import sentences
-from esrag.evidence.counts import lacks_asked_number
+from esrag.evidence.counts import gives_default, lacks_asked_number
 from esrag.evidence.labels import DATES, find_labels
 from esrag.evidence.lines import lines, to_line
 from esrag.evidence.named_rows import find_unnamed, is_asked_for
@@ -57,7 +57,6 @@ _YEAR_END = re.compile(r"\bend of (?:the (?:fiscal )?year )?(?:19|20)\d\d", re.I
 MAX_QUARTERS, HALF_YEAR = 4, 6
 _QUARTERS = ("first", "second", "third", "fourth", "1", "2", "3", "4")
 _QUARTER = re.compile(r"\b(?:(first|second|third|fourth) quarter|q([1-4]))\b", re.IGNORECASE)
-_DEFAULT = re.compile(r"\bdefaults? (?:is|are|to|value)\b|\bdefault[:=]|\(default\)", re.IGNORECASE)
 _NOUN = re.compile(
     r"\b(?:what|which) (?:[\w-]{1,40} ){0,3}?([\w-]{1,40})"
     r" (?:is|are|was|were|do|does|did|can|must|may|has|have|should|will)\b",
@@ -568,7 +567,7 @@ def _columns(asked: set[str], values: Sequence[Column], sides: Sides) -> tuple[l
 
 def _gives_default(text: str) -> set[str]:
     """Return the word "default" if a cell says which value that is, else nothing."""
-    return {"default"} if _DEFAULT.search(text) else set()
+    return {"default"} if gives_default(text) else set()
 
 
 def _without_label(asked: set[str], row: Row) -> set[str]:

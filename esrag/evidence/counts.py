@@ -17,8 +17,9 @@ _COUNTS_NOTHING = re.compile(
     r"(?: (?:and|to|–|-) \d+)?|\[\d{1,3}\]",
     re.IGNORECASE,
 )
-_DEFAULT = re.compile(r"(?:The )?default(?: value)?(?: is|:)", re.IGNORECASE)
-_GIVES_DEFAULT = re.compile(r"\bdefaults? (?:is|to|value is)\b|\bdefault: ", re.IGNORECASE)
+_IS_DEFAULT = r"(?:defaults? (?:is|are|to|value)\b|default[:=]|\(default\))"
+_DEFAULT = re.compile(rf"(?:The )?{_IS_DEFAULT}", re.IGNORECASE)
+_GIVES_DEFAULT = re.compile(rf"(?<!\w){_IS_DEFAULT}", re.IGNORECASE)
 # "How many stock options were …": what is counted, and the words near its number.
 _COUNTED = re.compile(
     r"\bhow many ((?:[\w'’-]{1,40} ){0,3}?[\w'’-]{1,40})"
@@ -47,6 +48,15 @@ def find_counts(question: str, text: str) -> Counter[str]:
     return Counter(numbers(_COUNTS_NOTHING.sub(" ", text))) - Counter(numbers(question))
 
 
+def gives_default(text: str) -> bool:
+    """Return whether a text says which value is the default.
+
+    >>> [gives_default(text) for text in ("Default: 9", "9 (default)", "the default kettle")]
+    [True, True, False]
+    """
+    return bool(_GIVES_DEFAULT.search(text))
+
+
 def lacks_asked_number(question: str, best: Statement | None) -> bool:
     """Return whether a question asks for a number that the best statement has not.
 
@@ -54,7 +64,7 @@ def lacks_asked_number(question: str, best: Statement | None) -> bool:
     """
     if best is None or read_question(question).kind != "count":
         return False
-    if asks_default(question) and _GIVES_DEFAULT.search(best.text):
+    if asks_default(question) and gives_default(best.text):
         return False
     asked, text = to_figures(question), to_figures(best.text)
     counts = find_counts(asked, text)

@@ -30,6 +30,7 @@ def say(*texts):
         ("How long is the pier?", "The pier is green.", True),
         ("Is the pier long?", "The pier is green.", False),
         ("What is dim set to if I leave it out?", "Dims the lamp. Default is false.", False),
+        ("What is dim set to if I don't set it?", "Dim: true (default) or false", False),
         ("What is the default width of a pier?", "Piers are built to the default.", True),
     ],
 )
@@ -58,6 +59,8 @@ def test_a_default_is_looked_for_close_behind():
     assert find_default(question, found[2], found) is None
     short = say("Limits the size of a request.", "Larger ones fail.", "Default: 10")
     assert find_default(question, short[0], short) == short[2]
+    plain = say("Limits the size of a request.", "Larger ones fail.", "Defaults to 9 MB.")
+    assert find_default(question, plain[0], plain) == plain[2]
     far = say("Limits the size of a request.", "One.", "Two.", "Three.", "Default is 9 MB.")
     assert find_default(question, far[0], far) is None
 
