@@ -5,7 +5,8 @@ label after its step or, on a page with columns, before all steps.
 """
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from esrag.text import trim_span
@@ -30,6 +31,8 @@ _HEADING = re.compile(
     r"(?:[.:]\s+|\s+(?![a-z]+[^\S\n]+[a-z]))(?=\w)",
     re.MULTILINE,
 )
+_TOO_FAR = re.compile(rf"(?:\s*+\S){{{_MAX_HEAD + 1}}}")
+_NEXT_LINE = re.compile(r"\n(.*)")
 _IS_RATIO = re.compile(r"\s*\d")  # or a time
 _LATE = re.compile(r"[^A-Za-z]*|.*(?:←|=).*")  # "x ← f 5: (y)": the text that a label can follow
 # A line that can only begin a step.
@@ -85,10 +88,11 @@ def block(text: str, number: int) -> tuple[int, int] | None:
 def _algorithm(text: str, number: int) -> tuple[int, Labels]:
     """Return the start of the heading "Algorithm N" and its labels."""
     after = 0
-    is_headed = any(int(heading[1]) == number for heading in _HEADING.finditer(text))
+    headings = [*_HEADING.finditer(text)]
+    is_headed = any(int(heading[1]) == number for heading in headings)
 
     for labels in _runs(text) if is_headed else ():
-        heading = _heading(text, after, labels[0])
+        heading = _heading(headings, after, labels[0])
         if heading and int(heading[1]) == number:
             return heading.start(), labels
         after = labels[-1].end()
@@ -99,10 +103,11 @@ def _algorithm(text: str, number: int) -> tuple[int, Labels]:
 def _runs(text: str) -> Iterator[Labels]:
     """Yield labels that count up from 1, at the beginning of a line or under a heading."""
     labels: Labels = []
+    headings = [*_HEADING.finditer(text)]
     for label in _LABEL.finditer(text):
         if labels and _follows(text, labels[-1], label):
             labels.append(label)
-        elif _is_first(text, labels, label):
+        elif _is_first(headings, labels, label):
             if labels:
                 yield labels
             labels = [label]
@@ -110,20 +115,21 @@ def _runs(text: str) -> Iterator[Labels]:
         yield labels
 
 
-def _is_first(text: str, before: Labels, label: Label) -> bool:
+def _is_first(headings: Sequence[re.Match[str]], before: Labels, label: Label) -> bool:
     """Return whether a label begins a run. A list has steps only under a heading."""
-    return (not _is_item(label) and _begins_line(text, label)) or _heading(
-        text, before[-1].end() if before else 0, label
-    ) is not None
+    after = before[-1].end() if before else 0
+    is_step = not _is_item(label) and _begins_line(label.string, label)
+    return is_step or _heading(headings, after, label) is not None
 
 
-def _heading(text: str, after: int, label: Label) -> re.Match[str] | None:
+def _heading(headings: Sequence[re.Match[str]], after: int, label: Label) -> re.Match[str] | None:
     """Return the last "Algorithm N" above a first label if it is near."""
-    if _number(label) != 1:
+    above = bisect_left(headings, label.start(), key=re.Match.end)
+    if _number(label) != 1 or not above:
         return None
-    headings = list(_HEADING.finditer(text, after, label.start()))
-    is_near = bool(headings) and _size(text[headings[-1].start() : label.start()]) <= _MAX_HEAD
-    return headings[-1] if is_near else None
+    heading = headings[above - 1]
+    is_far = heading.start() < after or _TOO_FAR.match(label.string, heading.start(), label.start())
+    return None if is_far else heading
 
 
 def _follows(text: str, last: Label, label: Label) -> bool:
@@ -187,12 +193,13 @@ def _end(text: str, labels: Labels) -> int:
 
     If labels come without their steps, each has a line after them.
     """
-    end = labels[-1].end()
-    rest, *lines = text[end:].split("\n")
-    end += len(rest)
-    without = 0 if rest.strip() else _trailing(text, labels)
+    label_end = labels[-1].end()
+    end = text.find("\n", label_end)
+    end = len(text) if end < 0 else end
+    without = 0 if text[label_end:end].strip() else _trailing(text, labels)
 
-    for line in lines:
+    for found in _NEXT_LINE.finditer(text, end):
+        line = found[1]
         if (
             not line.strip()
             or _ROW_OR_HEADING.search(line)
@@ -200,7 +207,7 @@ def _end(text: str, labels: Labels) -> int:
         ):
             break
         without -= bool(without)
-        end += 1 + len(line)
+        end = found.end()
 
     return end
 

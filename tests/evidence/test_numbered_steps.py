@@ -205,7 +205,14 @@ def test_a_mention_or_a_list_of_algorithms_has_no_steps(text):
 
 
 @pytest.mark.parametrize(
-    "hostile", ["1: a" + " " * 200_000 + "2: b", "1:" + "\n" * 200_000 + "2: b", "1: 2:\n" * 3000]
+    "hostile",
+    [
+        "1: a" + " " * 200_000 + "2: b",
+        "1:" + "\n" * 200_000 + "2: b",
+        "1: 2:\n" * 3000,
+        "1. a\n" * 20_000,
+        "1: a\n2: b\n" * 30_000,
+    ],
 )
 def test_hostile_texts_take_no_time(hostile):
     """White space without an end, and labels without an end."""
