@@ -24,7 +24,7 @@ def with_open_lists(question: str, hits: Sequence[Hit], around: Around) -> tuple
     asked = set(terms(question))
     shared = [_count_shared(asked, hit.chunk) for hit in hits]
     most = max(shared, default=(0, 0))
-    if most[1] < MIN_SHARED:
+    if not any(most):
         return (*hits,)
     at = shared.index(most)
     hit = hits[at]
@@ -33,13 +33,16 @@ def with_open_lists(question: str, hits: Sequence[Hit], around: Around) -> tuple
 
 
 def _count_shared(asked: set[str], chunk: Chunk) -> tuple[int, int]:
-    """Return how many of the words a chunk's open list has in its introduction, and in all."""
+    """Return how many of the words a chunk's open list has in its introduction, and in all.
+
+    A list with fewer than `MIN_SHARED` does not count.
+    """
     counts = (
         (_count(asked, line.listed.introduction), _count(asked, line.text))
         for line in lines(chunk.text)
         if line.listed and line.listed.is_open
     )
-    return max(counts, default=(0, 0))
+    return max((count for count in counts if count[1] >= MIN_SHARED), default=(0, 0))
 
 
 def _count(asked: set[str], text: str) -> int:

@@ -2,6 +2,9 @@
 
 import pytest
 
+from esrag.evidence.open_lists import with_open_lists
+from esrag.records import Chunk, Hit
+
 STEPS = ("Open the gate", "Ring the bell", "Free the chain", "Push the boat", "Close the gate")
 PAGE = "# Launch\n\nLaunching a boat from the slipway has five steps:\n\n" + "\n".join(
     f"{n}. {step}. The keeper who is on duty at the slipway watches it from the tower above."
@@ -67,3 +70,19 @@ def test_the_list_whose_introduction_has_the_question_goes_on(open_pages):
     assert "Hand over the keys" in text
     assert "Empty the hut" in text
     assert "Whoever stays" not in text
+
+
+def test_a_list_with_one_word_of_the_question_does_not_outdo_another():
+    """Though that word introduces it."""
+    texts = (
+        "Lamps:\n\n- oil\n- gas",
+        "Do as follows:\n\n- fill the tank of a stove\n- trim its wick",
+        "- close the stove",
+    )
+    one, other, after = (
+        Chunk(f"d::p0001::c00{n}", "d", n, 0, len(text), 1, 1, text) for n, text in enumerate(texts)
+    )
+    hits = Hit(one, 1.0), Hit(other, 0.9)
+    question = "Which steps fill a stove and trim wicks of lamps?"
+    found = with_open_lists(question, hits, lambda chunk: [after] if chunk == other else [])
+    assert [hit.chunk for hit in found] == [one, other, after]
