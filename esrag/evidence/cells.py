@@ -19,7 +19,7 @@ from esrag.records import Evidence
 from esrag.text.dates import list_dates, list_only_dates, without_dates
 from esrag.text.figures import header_units, is_unit, to_figures
 from esrag.text.lists import MAX_CHARACTERS
-from esrag.text.questions import find_other_words, read_question, read_sides
+from esrag.text.questions import find_other_terms, read_question, read_sides
 from esrag.text.rows import find_name
 from esrag.text.terms import MONTHS, compounds, find_years, terms
 
@@ -53,7 +53,6 @@ _ASKS_FOR_MORE = re.compile(
 # "Interest" and "request" are none.
 _SUPERLATIVE = re.compile(r"\b(?!(?i:cont|harv|inter|inv|prot|requ|sugg)est\b)(\w{3,12})est\b")
 _NOT = re.compile(r"[(,]\s?not (?:the )?[^(),?]{1,40}|[(,][^(),?]{1,60} included\b")
-_YEAR_END = re.compile(r"\bend of (?:the (?:fiscal )?year )?(?:19|20)\d\d", re.IGNORECASE)
 MAX_QUARTERS, HALF_YEAR = 4, 6
 _QUARTERS = ("first", "second", "third", "fourth", "1", "2", "3", "4")
 _QUARTER = re.compile(r"\b(?:(first|second|third|fourth) quarter|q([1-4]))\b", re.IGNORECASE)
@@ -284,10 +283,7 @@ def _asked(question: str) -> set[str]:
     ['31', 'decemb', 'high']
     """
     question = _NOT.sub(" ", question)
-    bases = _SUPERLATIVE.findall(question)
-    others = find_other_words(question).values()
-    year_end = ["December 31"] if _YEAR_END.search(question) else []
-    return _terms(" ".join([question, *bases, *others, *year_end]))
+    return _terms(question).union(*_list_added(question).values())
 
 
 def _quarter(question: str) -> int:
@@ -394,14 +390,17 @@ def _candidates(
 @lru_cache(maxsize=8)  # a question is looked for in many passages
 def _list_added(question: str) -> dict[str, set[str]]:
     """Return what tables have instead of a question's words: price for cost, high for highest."""
-    bases = {f"{base}est": base for base in _SUPERLATIVE.findall(question)}
-    others = {**bases, **find_other_words(question)}
-    return {term: _terms(said) for word, said in others.items() for term in _terms(word)}
+    bases = _SUPERLATIVE.findall(question)
+    added = {term: _terms(base) for base in bases for term in _terms(f"{base}est")}
+    return added | find_other_terms(question)
 
 
 def _share(asked: set[str], held: set[str], added: dict[str, set[str]]) -> float:
     """Return the share of the words asked for that are held, or have other words that are.
 
+    >>> asked, added = _asked("cash at the end of 2021"), _list_added("cash at the end of 2021")
+    >>> _share(asked, {"cash", "31", "decemb", "2021"}, added)
+    1.0
     >>> _share({"drill", "cost", "price"}, {"drill", "price"}, {"cost": {"price"}})
     1.0
     """

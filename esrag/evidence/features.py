@@ -16,7 +16,7 @@ from esrag.evidence.counts import find_counts
 from esrag.records import Evidence
 from esrag.text import drop_number, get_heading
 from esrag.text.figures import to_figures, uses
-from esrag.text.questions import Asked, find_other_words, read_question
+from esrag.text.questions import Asked, find_other_terms, read_question
 from esrag.text.terms import compounds, find_years, gives_other_years, rarities, shares, terms
 
 T = TypeVar("T")
@@ -196,11 +196,7 @@ def _read_question(question: str) -> _Question:
         named=named,
         series=_series(named),
         years=find_years(plain),
-        others={
-            term: set(terms(others))
-            for word, others in find_other_words(question).items()
-            for term in terms(word)
-        },
+        others=find_other_terms(question),
     )
 
 

@@ -1,10 +1,12 @@
 """Read from a question what kind of answer it asks for."""
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from esrag.text.figures import to_figures
 from esrag.text.terms import find_years, terms
 
 Kind = Literal[
@@ -290,6 +292,7 @@ _OTHER_WORDS = tuple(
         ("spends?|spent", "spending expenditure expense"),
         ("weigh(?:s|ed)?", "weight"),
         ("whole|altogether|in all|in full|overall", "total"),
+        (r"end(?= of (?:the (?:fiscal )?year )?(?:19|20)\d\d)", "December 31"),
         (_UNLESS, "default"),
         (r"h1|(?:first|1st) half|first six months", "january june half six"),
         (r"h2|(?:second|2nd) half|last six months", "july december half six"),
@@ -434,6 +437,19 @@ def find_other_words(question: str) -> dict[str, str]:
         for said in pattern.finditer(question):
             found[said[0]] = " ".join(filter(None, (found.get(said[0]), other)))
     return found
+
+
+def find_other_terms(question: str) -> dict[str, set[str]]:
+    """Return the terms that documents may have instead of terms of a question, by these.
+
+    >>> find_other_terms("How old is it?")
+    {'old': {'age'}}
+    """
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for said, others in find_other_words(question).items():
+        for term in terms(to_figures(said)):
+            found[term].update(terms(to_figures(others)))
+    return dict(found)
 
 
 def asks_default(question: str) -> bool:
