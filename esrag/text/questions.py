@@ -261,6 +261,8 @@ _ASKS_DEFAULT = re.compile(
     rf"\bdefaults?\b|\b(?:leave|left) [^?]{{0,40}}?\b(?:out|empty|unset)\b|\bomit|\b(?:{_UNLESS})",
     re.IGNORECASE,
 )
+# H1 of 2023, 2023 H1; H2 alone may be hydrogen
+_OF_YEAR, _IN_YEAR = r"(?= (?:of )?(?:FY ?)?20\d\d)", r"(?<=\b20\d\d )"
 _OTHER_WORDS = tuple(
     (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), others)
     for words, others in (
@@ -272,7 +274,6 @@ _OTHER_WORDS = tuple(
         ("founders?", "founded started"),
         ("costs?", "price fee"),
         ("came up with|invent(?:s|ed)?|devised?|conceived", "designed invented created developed"),
-        ("lawyers?|attorneys?|counsel|advocates?", "argued cause"),
         (r"(?:wrote|written|authors?)(?=[^?]{1,60} (?:opinion|judge?ment|speech)\b)", "delivered"),
         (r"(?:came|comes?|enter(?:s|ed)?|go(?:es)?|went) into (?:force|effect)", "effective"),
         (r"takes? effect|took effect", "effective"),
@@ -294,8 +295,14 @@ _OTHER_WORDS = tuple(
         ("whole|altogether|in all|in full|overall", "total"),
         (r"end(?= of (?:the (?:fiscal )?year )?(?:19|20)\d\d)", "December 31"),
         (_UNLESS, "default"),
-        (r"h1|(?:first|1st) half|first six months", "january june half six"),
-        (r"h2|(?:second|2nd) half|last six months", "july december half six"),
+        (
+            rf"h1{_OF_YEAR}|{_IN_YEAR}h1|(?:first|1st) half|first six months",
+            "january june half six",
+        ),
+        (
+            rf"h2{_OF_YEAR}|{_IN_YEAR}h2|(?:second|2nd) half|last six months",
+            "july december half six",
+        ),
     )
 )
 
@@ -427,6 +434,8 @@ def find_other_words(question: str) -> dict[str, str]:
     {'old': 'age', 'wrote': 'author delivered'}
     >>> find_other_words("Is it re-evaluated?")
     {'re-evaluated': 'reevaluated'}
+    >>> find_other_words("What is the purity of H2?"), find_other_words("What was sold in H2 2023?")
+    ({}, {'sold': 'sales', 'H2': 'july december half six'})
     >>> find_other_words("How big is it if I don't set it?")
     {'big': 'size', "if I don't set": 'default'}
     """
