@@ -97,7 +97,7 @@ _OPENS = re.compile(
 _ENDED = re.compile(r"[.!?:;]\W*\Z")
 _ABBREVIATED = re.compile(r"\s\(([^()]{1,20})\)\Z")
 _TYPED = ("count", "time", "who", "place_name", "reason", "definition", "differs", "duty", "list")
-_IN_FULL = r"[A-Z][\w-]*(?: [\w-]+){0,6} "  # before its abbreviation in brackets
+_IN_FULL = r"(?-i:[A-Z])[\w-]*(?: [\w-]+){0,6} "  # before its abbreviation in brackets
 _DEFINED = (
     r"(?:is|are|was|were|means?|refers? to|denotes?|describes?|stands for|includes?|comprises?"
     r"|consists? of|provides? a way|returns?|computes?|converts?|matches|splits?|removes?"
