@@ -9,9 +9,15 @@ from esrag.text.figures import numbers, to_figures, uses
 from esrag.text.questions import asks_default, read_question
 from esrag.text.terms import MONTHS, terms
 
+# "2000 seats" and "2000 W" are no years, unless a word of time comes first.
+_TIME = rf"(?:{'|'.join(MONTHS)}|in|since|year)"
+_MANY = (
+    r"(?-i: (?:(?!(?:does|has|its|plus|this|was)\b)[a-z]{2,20}s|people|[ckm]?[glm]|[kM]?W)(?!\w))"
+)
 # Numbers that count nothing: dates, and what points to a place in a text.
 _COUNTS_NOTHING = re.compile(
-    rf"\b(?:{'|'.join(MONTHS)}) \d{{1,2}}(?:, \d{{4}})?\b|\b(?:19|20)\d\d\b"
+    rf"\b(?:{'|'.join(MONTHS)}) \d{{1,2}}(?:, \d{{4}})?\b"
+    rf"|\b{_TIME} (?:19|20)\d\d\b|\b(?:19|20)\d\d\b(?!{_MANY})"
     r"|(?:\b(?:sections?|sec\.|appendix|tables?|figures?|fig\.|chapters?|articles?|algorithms?"
     r"|equations?|notes?|rules?|pages?|pp?\.|part|paragraphs?)|§) ?\d[\d.]*"
     r"(?: (?:and|to|–|-) \d+)?|\[\d{1,3}\]",
@@ -42,6 +48,8 @@ def find_counts(question: str, text: str) -> Counter[str]:
 
     >>> find_counts("How much does lamp 7 burn?", "Lamp 7 burns 7 litres, see section 4.2.")
     Counter({'7': 1})
+    >>> find_counts("How many seats has the hall?", "In 1990 seats were few, now 2000 seats.")
+    Counter({'2000': 1})
     """
     if not any(map(str.isdigit, text)):
         return Counter()
