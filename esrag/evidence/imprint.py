@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from esrag.evidence import SURE, Statement, find_best
 from esrag.evidence.cells import NO_CELLS, Cells
 from esrag.records import Chunk, Evidence
+from esrag.text.dates import DATE, DAY
 from esrag.text.questions import find_other_words, read_question
-from esrag.text.terms import MONTHS, terms
+from esrag.text.terms import terms
 
 _AUTHORED = re.compile(
     r"\b(?:wr(?:ote|itten|ite)|author\w*|delivered|propose[sd]?|create[sd]?|draft(?:ed)?|edit(?:ed|ors?))\b",
@@ -21,20 +22,15 @@ _BY_NAME = re.compile(r"\b(?:written|authored|proposed|created|drafted|edited) b
 _WHEN = re.compile(
     r"\W*(?:when|(?:on |in |since )?(?:what|which) (?:date|day|year)|how long ago)\b", re.IGNORECASE
 )
-_MONTH = rf"(?:{'|'.join(month[:3] + '(?:' + month[3:] + ')?' for month in MONTHS)})\.?"
-_DATE = (
-    rf"(?:{_MONTH} (?:\d{{1,2}}, )?(?:19|20)\d\d|\d{{1,2}}[. -]+{_MONTH}[ -](?:19|20)\d\d"
-    r"|(?:19|20)\d\d-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./](?:19|20)\d\d)"
-)
 # The verb or noun right before a date, as in: decided February 22, 2023; date of issue: 2020-05-01.
 _DATED = re.compile(
-    rf"(?<!\w)(?:date of )?(\w{{3,30}})(?: date)?(?:\s?[:–—]| on| in| as of|,)? {_DATE}",
+    rf"(?<!\w)(?:date of )?(\w{{3,30}})(?: date)?(?:\s?[:–—]| on| in| as of|,)? {DATE}",
     re.IGNORECASE,
 )
 _FIELD = re.compile(
-    rf"^[ \t]*(\w+(?:[ -]\w+){{0,3}}): ({_DATE})[ \t]*$", re.IGNORECASE | re.MULTILINE
+    rf"^[ \t]*(\w+(?:[ -]\w+){{0,3}}): ({DATE})[ \t]*$", re.IGNORECASE | re.MULTILINE
 )
-_DAY = re.compile(rf"\b(?:\d{{1,2}}\.? {_MONTH}|{_MONTH} \d{{1,2}})\b", re.IGNORECASE)
+_DAY = re.compile(rf"\b{DAY}\b", re.IGNORECASE)
 _PROPER = re.compile(r"(?<=\s)[A-Z]\w+")  # "Kiel, 22 May 2023" is where a letter was written
 _MAX_DATED = 30  # words of a line that says when something was done
 
@@ -116,7 +112,11 @@ def _tells_day(best: Statement) -> bool:
 
 
 def _find_dated(line: str) -> set[str]:
-    """Return the terms that a line has right before a date."""
+    """Return the terms that a line has right before a date.
+
+    >>> sorted(_find_dated("Launched 5th September 2022, repaired Sept. 7, 2023"))
+    ['launch', 'repair']
+    """
     return {term for found in _DATED.finditer(line) for term in terms(found[1])}
 
 

@@ -6,8 +6,8 @@ from datetime import date
 
 from esrag.text.terms import MONTHS
 
-_NAMES = "|".join((*MONTHS, *(name[:3] for name in MONTHS)))
-_MONTH = rf"(?P<month>{_NAMES}|sept)"
+_NAMES = "|".join((*MONTHS, "Sept", *(name[:3] for name in MONTHS)))
+_MONTH = rf"(?P<month>{_NAMES})"
 _YEAR = r"(?P<year>(?:19|20)\d\d)(?!\w)"
 _DAY = r"(?<!\w)(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _FORMS = (
@@ -19,11 +19,15 @@ _FORMS = (
     re.compile(rf"(?<!\w){_MONTH}\.? {_DAY},? {_YEAR}", re.IGNORECASE),
 )
 
-# "2022-06-02", "2 June", "June 2022"
-_DAY_OR_MONTH = re.compile(
-    rf"\b(?:19|20)\d\d-\d\d-\d\d\b|\b\d{{1,2}}(?:st|nd|rd|th)? (?:{_NAMES})\b"
-    rf"|\b(?:{_NAMES})\.? \d{{1,4}}\b"
+# "2 June", "June 2nd"; a date, perhaps without its day
+_NUMBERED = r"\d{1,2}(?:st|nd|rd|th)?"
+DAY = rf"(?:{_NUMBERED}[. -]+(?:of )?(?:{_NAMES})\b\.?|(?:{_NAMES})\.? {_NUMBERED})(?!\d)"
+DATE = (
+    rf"(?:(?:{DAY},?[ -]|(?:{_NAMES})\.? )(?:19|20)\d\d"
+    r"|(?:19|20)\d\d-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./](?:19|20)\d\d)"
 )
+# "2022-06-02", "2 June", "June 2022"
+_DAY_OR_MONTH = re.compile(rf"\b(?:{DATE}|{DAY})\b")
 _SHORT = [name[:3].lower() for name in MONTHS]
 _TOKENS = (
     *("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "{0.day}.{0.month}.%Y"),
@@ -45,6 +49,8 @@ def is_dated(text: str) -> bool:
 
     >>> [is_dated(text) for text in ("2.8 - 2022-06-02", "on 2 June", "May 2022", "It may rain.")]
     [True, True, True, False]
+    >>> is_dated("Sept. 2022"), is_dated("2nd of September")
+    (True, True)
     """
     return bool(_DAY_OR_MONTH.search(text))
 
