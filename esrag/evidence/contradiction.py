@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from esrag.evidence import NEAR, Statement
-from esrag.evidence.tables import CAPTION, parse_named_row
+from esrag.evidence.tables import parse_named_row
 from esrag.records import Chunk, Evidence
+from esrag.text.captions import CAPTION
 from esrag.text.figures import to_figures, uses
 from esrag.text.terms import terms
 

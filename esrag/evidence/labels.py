@@ -9,7 +9,7 @@ from esrag.evidence import Statement
 from esrag.evidence.series import find_numbered, find_sized, lacks_member, names_another
 from esrag.records import Chunk, Evidence
 from esrag.text.figures import to_figures, uses
-from esrag.text.terms import MONTHS, STOP_WORDS, terms
+from esrag.text.terms import MONTHS, STOP_WORDS, is_year, terms
 
 Labels = Mapping[str, set[str]]  # keyed by the preceding word: {"lamp": {"7"}}
 
@@ -19,7 +19,6 @@ _BETWEEN = re.compile(r"(?:\s|: )\s*(?:(?:no\.|number|nr\.|#)\s*)?|\s*#\s*", re.
 _NUMBER_WORDS = frozenset(("no", "number", "nr"))
 _RANGE = re.compile(r"(?<![\w.,])(\d{1,9}) ?(?:to|through|until|-|–) ?(\d{1,9})(?![\w.,]\d)")
 _DATE = re.compile(r"(?<![\w-])(?:19|20)\d\d-\d\d-\d\d(?![\w-])")
-_YEAR = re.compile(r"(?:19|20)\d\d")
 _MAX_MEASURE = 40  # characters of a number with its unit
 # After these words, a number is a quantity and not a label.
 COUNTING = frozenset(
@@ -184,7 +183,7 @@ def find_labels(text: str) -> dict[str, set[str]]:
         is_header = text[before.end()] == ":" and text[word.end() : word.end() + 1] == ":"
         if is_label and is_name and is_next and not (is_header or _is_measured(text, word)):
             stem = terms(before[0])[0]
-            if stem not in DATES or not _YEAR.fullmatch(word[0]):  # "May 2021" has many days
+            if stem not in DATES or not is_year(word[0]):  # "May 2021" has many days
                 found[stem].add(word[0])
     for day, month in _MONTHS.findall(text):
         found[terms(month)[0]].add(day)

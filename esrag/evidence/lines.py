@@ -9,10 +9,12 @@ from operator import itemgetter
 
 from esrag.citations import MARKERS
 from esrag.evidence.shown import drop_fences, find_end_of_shown
-from esrag.evidence.tables import CAPTION, Row, TableReader, iter_captioned_rows, parse_named_row
+from esrag.evidence.tables import Row, TableReader, iter_captioned_rows, parse_named_row
 from esrag.text import ASKED, ITEM, MARKS, block_spans, sentence_spans
+from esrag.text.captions import CAPTION
 from esrag.text.lists import (
     MAX_CHARACTERS,
+    UNDERLINE,
     ItemList,
     find_indent,
     introduces,
@@ -29,7 +31,7 @@ MAX_DEFINED = 60  # characters of a term above its definition
 FIELD = re.compile(r"\A[A-Z][\w-]{1,20}: +(?=\S)")  # "Title: A File"
 
 _HEADING = re.compile(  # ATX, an underlined line, or an algorithm's
-    r"#{1,6}\s|[^\n]*\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z|Algorithm\s+\d{1,3}[.:]?\s+\S+\s*\Z"
+    rf"#{{1,6}}\s|[^\n]*{UNDERLINE}|Algorithm\s+\d{{1,3}}[.:]?\s+\S+\s*\Z"
 )
 # Dots that lead to a page, in a table of contents.
 _LEADERS = re.compile(r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}[\divxlc]{1,6}\s*(?:$|[A-Z])", re.MULTILINE)

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from esrag.text.figures import uses
+from esrag.text.terms import is_year
 
 Named = Mapping[str, set[str]]  # keyed by the rest of the name: {"bkx": {"40"}}
 
@@ -13,7 +14,6 @@ _NUMBERED = re.compile(
     r"(?<![\w-])(?:([A-Za-z]+(?:-[A-Za-z]+)*)-?|([A-Z]{2,}) )(\d{1,6})(?![\w-]|[.,]\d)"
 )
 _SIZED = re.compile(r"(?<![\w.,-])(\d{1,6})-([A-Za-z]{3,20})(?![\w-])")
-_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 def find_numbered(text: str) -> dict[str, set[str]]:
@@ -26,9 +26,7 @@ def find_numbered(text: str) -> dict[str, set[str]]:
     """
     found: dict[str, set[str]] = defaultdict(set)
     for match in _NUMBERED.finditer(text):
-        is_no_name = match[2] and (
-            _YEAR.fullmatch(match[3]) or any(use.unit for use in uses(match[0]))
-        )
+        is_no_name = match[2] and (is_year(match[3]) or any(use.unit for use in uses(match[0])))
         if not is_no_name:
             found[(match[1] or match[2]).lower()].add(match[3])
     return dict(found)

@@ -7,13 +7,12 @@ from itertools import zip_longest
 
 from esrag.text import NAMED_ROW
 from esrag.text.captions import MAX_TITLE, is_title, read_caption, to_title
+from esrag.text.terms import is_year
 
 RULE = re.compile(r"[\s|:+=-]+")  # the line between a table's header and rows
 _NO_NAMES = re.compile(r"\|[\s|]*")  # a header whose cells are empty
-CAPTION = re.compile(r"(?:Table|Tab\.)\s+[\w.-]+")
 
 _FIGURE_CELL = re.compile(r"\W{0,3}\d[\d.,\s]*\W{0,3}")
-_YEAR_CELL = re.compile(r"(?:19|20)\d\d")
 _BREAK = re.compile(r"\n(?![a-z])")  # of lines, but not of a sentence over several
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _TOTAL = re.compile(r"total\b", re.IGNORECASE)  # ends a group of rows
@@ -21,7 +20,7 @@ MAX_ROW = 690  # characters of a row with its caption
 
 NONE = ("—", "–", "-", "$—")  # what a table has instead of a figure
 _MARKS_AT_END = " :,"
-_NAME_AND_VALUE = 2  # cells
+NAME_AND_VALUE = 2  # cells
 _OF_UNIT = re.compile(r"\d[\d.,]* [a-z]{1,20}")  # "4.5 years"
 _BEGINS = re.compile(r"[^\w\s]{0,3}\d")
 _OF_TABLE = re.compile(
@@ -179,7 +178,7 @@ def is_figure(cell: str) -> bool:
     >>> [is_figure(cell) for cell in ("1,184", "12 %", "2023", "Kiel", "H1 2023")]
     [True, True, False, False, False]
     """
-    return bool(_FIGURE_CELL.fullmatch(cell.strip())) and not _YEAR_CELL.fullmatch(cell.strip())
+    return bool(_FIGURE_CELL.fullmatch(cell.strip())) and not is_year(cell.strip())
 
 
 def _is_value(cell: str) -> bool:
@@ -205,12 +204,12 @@ def _is_list_of_values(cells: Sequence[str], rest: str) -> bool:
     True
     """
     both = (cells, _next_cells(rest))
-    return all(len(row) == _NAME_AND_VALUE and _is_of_row(row[1]) for row in both)
+    return all(len(row) == NAME_AND_VALUE and _is_of_row(row[1]) for row in both)
 
 
 def _is_of_row(cell: str) -> bool:
     """Return whether a cell begins with a figure, and is no year."""
-    return bool(_BEGINS.match(cell)) and not _YEAR_CELL.fullmatch(cell)
+    return bool(_BEGINS.match(cell)) and not is_year(cell)
 
 
 def _next_cells(rest: str) -> tuple[str, ...]:
@@ -228,7 +227,7 @@ def _row(
     above = ": ".join(filter(None, (caption, group)))
     while len(cells) > len(header) and not cells[-1]:
         cells = cells[:-1]
-    if not header and len(cells) == _NAME_AND_VALUE:
+    if not header and len(cells) == NAME_AND_VALUE:
         header, cells = cells[:1], cells[1:]
     if header and len(cells) <= len(header):
         named = tuple((name, cell) for name, cell in zip(header, cells, strict=False) if cell)

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 
 from esrag.evidence import Statement
 from esrag.evidence.cells import NO_CELLS, Cells
+from esrag.evidence.tables import NAME_AND_VALUE
 from esrag.records import Evidence
 from esrag.text.questions import find_other_words, read_question
 from esrag.text.terms import question_terms, terms
 
 MAX_LINE = 120  # characters
 MAX_VALUES = 2  # under the same label, as of two models
-NAME_AND_VALUE = 2  # cells
 _LINE = re.compile(r"(?:[^:]{1,80}: )?([^\W_](?:[^:.?!]|\.(?!\s)){0,40}): (\S[^\n]{0,80})")
 # What a label has behind its name: Noise at 1 m, or the sides that Dimensions has in brackets.
 _ADDED = re.compile(r"(?: ?[(,]| (?:at|in|of) \d).{0,40}\Z")

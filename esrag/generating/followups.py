@@ -54,7 +54,7 @@ _ACTS = re.compile(
 )
 _OWNED = re.compile(r"\b(?:its|their|his|her)\b(?=\s+\w)", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
-_WORD = re.compile(r"(?<![.+#'’-])(?:[.+#'’-]*+\w)++")
+WORD = re.compile(r"(?<![.+#'’-])(?:[.+#'’-]*+\w)++")
 MAX_NAMES = 3
 MAX_TITLE_WORDS = 10
 MAX_SUBJECT_WORDS = 5
@@ -187,7 +187,7 @@ def _append(question: str, before: Turn, names: Sequence[str]) -> str:
 
 
 def _find_words(text: str) -> list[str]:
-    return [word for word in _WORD.findall(text) if terms(word) and word.lower() not in _NO_TOPIC]
+    return [word for word in WORD.findall(text) if terms(word) and word.lower() not in _NO_TOPIC]
 
 
 def _describe(before: Turn) -> list[str]:

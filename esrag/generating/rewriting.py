@@ -1,12 +1,11 @@
 """Other wordings: a question that depends on earlier ones made standalone, and other queries."""
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from esrag.citations import MARKERS
 from esrag.errors import GeneratorError
-from esrag.generating.followups import LEANING, Turn, make_standalone
+from esrag.generating.followups import LEANING, WORD, Turn, make_standalone
 from esrag.models import LanguageModel, Prompt
 from esrag.text.terms import find_technical_words, terms
 from esrag.verifying.verify import is_refusal
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
 
 LONGEST = 500  # characters of a question that a model rewrote; a longer one is an answer
 REMEMBERED = 5  # earlier questions that a model is shown
-
-_WORD = re.compile(r"(?<![.+#'’-])(?:[.+#'’-]*+\w)++")
 
 
 def rewrite(
@@ -71,10 +68,10 @@ def _own_words(question: str) -> set[str]:
 
 def _words(text: str) -> set[str]:
     """Return the terms, and all words as they are: a question such as "Why?" has no term."""
-    return {*terms(text), *_WORD.findall(text.lower())}
+    return {*terms(text), *WORD.findall(text.lower())}
 
 
 def subject(before: str) -> str:
     """Return what a question is about: its technical words, else all its search terms."""
     named = list(dict.fromkeys(find_technical_words(before)))
-    return ", ".join(named) or " ".join(word for word in _WORD.findall(before) if terms(word))
+    return ", ".join(named) or " ".join(word for word in WORD.findall(before) if terms(word))

@@ -4,16 +4,16 @@ import re
 from collections.abc import Sequence
 
 from esrag.text import ITEM, sentence_spans
+from esrag.text.terms import is_year
 
 MAX_TITLE = 120  # characters of a line that can be a table's title
 MAX_INTRODUCTION = 300  # characters of a sentence that introduces a table
 MAX_TITLES = 2  # above the last one
 
-_NUMBERED = re.compile(r"(?:Table|Tab\.)\s+[\w.-]+")
+CAPTION = re.compile(r"(?:Table|Tab\.)\s+[\w.-]+")
 _INTRODUCES = re.compile(r"\b(?:tables?|following|follows|below)\b", re.IGNORECASE)
 _HEADING_MARKS = re.compile(r"#{1,6}\s+")
 _LINK_MARKS = re.compile(r"\[|\]\([^()\s]{0,200}\)")
-_YEAR = re.compile(r"(?:19|20)\d\d")
 _LONG, _HEADING_SHARE = 4, 0.5  # letters; share of the long words that begin with a capital
 _EMPHASIS = "*_ "
 _ENDS = ".:;"
@@ -30,12 +30,12 @@ def read_caption(spans: Sequence[str]) -> str:
     found: list[str] = []
     for span in reversed(spans):
         text = _last_sentence(span)
-        if text.isdecimal() and not _YEAR.fullmatch(text):  # a page number
+        if text.isdecimal() and not is_year(text):  # a page number
             continue
         if not _belongs(text, is_last=not found):
             break
         found.insert(0, to_title(text))
-        if len(found) > MAX_TITLES or _NUMBERED.match(text):
+        if len(found) > MAX_TITLES or CAPTION.match(text):
             break
         if sum(map(len, found)) > MAX_TITLE:
             break
@@ -49,7 +49,7 @@ def is_title(text: str) -> bool:
         and "\n" not in text
         and "|" not in text
         and text[-1:] not in set(".!?;,")
-        and (any(map(str.isalpha, text)) or bool(_YEAR.fullmatch(text)))
+        and (any(map(str.isalpha, text)) or is_year(text))
         and not ITEM.match(text)
     )
 
@@ -73,7 +73,7 @@ def _introduces(text: str) -> bool:
     """Return whether a sentence introduces what is below it."""
     if len(text) > MAX_INTRODUCTION or "|" in text:
         return False
-    return text.endswith(":") or bool(_NUMBERED.match(text) or _INTRODUCES.search(text))
+    return text.endswith(":") or bool(CAPTION.match(text) or _INTRODUCES.search(text))
 
 
 def _last_sentence(span: str) -> str:

@@ -32,7 +32,8 @@ _ENTRY = re.compile(r"\A(?![ \t])([^\n:]{1,40}[\w)'\"`])\n[ \t]{1,20}(?=[^\W\d_a
 _BULLET = re.compile(r"\A[^\w(]\s+")
 _LETTERS, _DIGITS = re.compile("[a-z]+"), re.compile(r"\d+")
 _WORD = re.compile(r"[^\W_]")
-_MARKED = re.compile(r"\A#{1,6}\s+|\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z")
+UNDERLINE = r"\n([-=~^\"'`#*+.:_])\1{2,}\s*\Z"  # of a heading
+_MARKED = re.compile(rf"\A#{{1,6}}\s+|{UNDERLINE}")
 _ENDS_SENTENCE = re.compile(r"[.!?;,…]['\"”’)]*\Z")
 _ENDS_PART = re.compile(r"[.!?:;,…—]['\"”’)]*\Z")
 # What standards say of themselves introduces nothing.

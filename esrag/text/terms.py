@@ -103,6 +103,15 @@ def find_years(text: str) -> set[str]:
     return set(_YEAR.findall(text))
 
 
+def is_year(text: str) -> bool:
+    """Return whether a text is a year from 1900 to 2099 and nothing else.
+
+    >>> [is_year(text) for text in ("2020", "2020.5", "1811")]
+    [True, False, False]
+    """
+    return bool(_YEAR.fullmatch(text))
+
+
 def gives_other_years(asked: AbstractSet[str], text: str) -> bool:
     """Return whether a text names years, but none of those that are asked for.
 
