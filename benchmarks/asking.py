@@ -79,7 +79,7 @@ class Scripted:
     No number, name or technical word is among them.
     """
 
-    model, prompted, takes_documents = "scripted", True, False
+    model, prompted = "scripted", True
 
     def __init__(self, *, in_other_words: bool = False) -> None:
         self._every, self._in_other_words = (2 if in_other_words else 5), in_other_words

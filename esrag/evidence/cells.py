@@ -232,22 +232,12 @@ def _whole_row(by_name: Sequence[_Candidate], own: _Candidate | None) -> Cells:
     return Cells(((own.key, own.text),), "row")
 
 
-def pick_cells(question: str, row: Row) -> str | None:
-    """Return the cells of the row that the question asks for, each labelled, or None.
+def _pick(asked: set[str], row: Row, sides: Sides) -> str | None:
+    """Return the cells of the row that are asked for, each labelled, or None for the whole row.
 
     The row has to share words with the question, and so does a column's header with words that the
-    other headers lack. Without such a column, the whole row is the answer.
-
-    >>> row = Row("", (("Key", "ML-KEM-768"), ("Ciphertext (bytes)", "1088"), ("Secret", "32")))
-    >>> pick_cells("How long is the ciphertext of ML-KEM-768?", row)
-    'ML-KEM-768, Ciphertext (bytes): 1088'
-    >>> pick_cells("What is ML-KEM-768?", row) is None
-    True
+    other headers lack.
     """
-    return _pick(_asked(question), row, read_sides(question))
-
-
-def _pick(asked: set[str], row: Row, sides: Sides) -> str | None:
     values = row.cells[1:]
     words = [cell for n, (_, cell) in enumerate(row.cells) if not n or not is_figure(cell)]
     if not _label(row) or not any(asked & _terms(word) for word in words):
@@ -265,7 +255,7 @@ def _is_told(cell: str, asked: set[str]) -> bool:
 
 
 def is_cell_of(text: str, row: Row) -> bool:
-    """Return whether a text is one or several cells of the row, as `pick_cells` gives them."""
+    """Return whether a text is one or several cells of the row, as `answer_cells` gives them."""
     label = _label(row)
     if not label or not text.startswith(f"{label}, "):
         return False

@@ -250,11 +250,6 @@ def can_be_quoted(text: str) -> bool:
     return len(text) <= MAX_CHARACTERS and bool((is_said and not is_remark) or is_value)
 
 
-def iter_statements(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the text and the source of `lines`, without the rows."""
-    return ((line.text, line.source) for line in lines(text))
-
-
 def iter_list_forms(text: str) -> Iterator[str]:
     """Yield the lists of a passage in all forms, and the items that go on with another's list.
 

@@ -19,7 +19,7 @@ _ROLE = re.compile(r"([^\W_][^:?!]{1,80}): (?=[A-Z])")  # before who has it
 
 def prefer(question: str, statements: Sequence[Statement]) -> tuple[Statement, ...]:
     """Return the statements, each that another one is preferred to moved behind."""
-    for step in (prefer_numbers, prefer_years, prefer_named_rows, prefer_named_roles):
+    for step in (prefer_numbers, prefer_years, _prefer_named_rows, prefer_named_roles):
         statements = step(question, statements)
     return tuple(statements)
 
@@ -52,7 +52,7 @@ def prefer_years(question: str, statements: Sequence[Statement]) -> tuple[Statem
     return _prefer(statements, lambda each: not is_of_others(each))
 
 
-def prefer_named_rows(question: str, statements: Sequence[Statement]) -> tuple[Statement, ...]:
+def _prefer_named_rows(question: str, statements: Sequence[Statement]) -> tuple[Statement, ...]:
     """Return the statements, rows moved behind if the question names another of their passage."""
     rows = {each: (each.key, each.text, each.cells) for each in statements if "|" in each.source}
     unnamed = find_unnamed(question, [*rows.values()])

@@ -97,14 +97,14 @@ def _read(number: str) -> float:
 
 
 @lru_cache(maxsize=8)  # a question is looked for in many passages
-def list_quantities(question: str) -> tuple[tuple[float, str], ...]:
+def _list_quantities(question: str) -> tuple[tuple[float, str], ...]:
     """Return the numbers of a question that have a unit, and ages; bounds are none.
 
-    >>> list_quantities("What does a 12 metre boat cost my father, who is aged 67, in 2025?")
+    >>> _list_quantities("What does a 12 metre boat cost my father, who is aged 67, in 2025?")
     ((12.0, 'meter'), (67.0, 'year'))
-    >>> list_quantities("What does a roof of 15 kWp cost in month 3, and in 2025?")
+    >>> _list_quantities("What does a roof of 15 kWp cost in month 3, and in 2025?")
     ((15.0, 'kWp'), (3.0, 'month'))
-    >>> list_quantities("Are vans over 7 m carried, and those of 5 to 7 m?")
+    >>> _list_quantities("Are vans over 7 m carried, and those of 5 to 7 m?")
     ()
     """
     for bound in (_SPAN, _LESS, _MORE, _OR_MORE, _OR_LESS):
@@ -129,7 +129,7 @@ def split_rows(question: str, rows: Iterable[Row]) -> tuple[set[Row], set[Row]]:
     """
     meant: set[Row] = set()
     others: set[Row] = set()
-    quantities = list_quantities(question)
+    quantities = _list_quantities(question)
     if not quantities:
         return meant, others
 
@@ -173,7 +173,7 @@ def keep_columns(question: str, row: Row) -> Row:
     >>> keep_columns("What is due for Oak in month 15?", row).cells
     (('Plan', 'Oak'), ('Months 13-18', '66%'))
     """
-    for number, unit in list_quantities(question):
+    for number, unit in _list_quantities(question):
         held = [_is_in(name, number, unit, set()) for name, _ in row.cells]
         if True in held:
             kept = [

@@ -72,7 +72,7 @@ class TableReader:
             self._end = end
             return
 
-        cells = split_cells(span)
+        cells = _split_cells(span)
         is_within = self._header is not None and not self._is_apart(start)
         if is_within and self._header and not cells[0] and len(cells) == len(self._header) + 1:
             cells = cells[1:]  # the last bar of the row is missing
@@ -160,10 +160,10 @@ def iter_captioned_rows(lines: Sequence[str]) -> Iterator[tuple[str, Row | None]
         yield f"{lines[0]}: {header}: {line}", Row(lines[0], header=header, line=line)
 
 
-def split_cells(line: str) -> tuple[str, ...]:
+def _split_cells(line: str) -> tuple[str, ...]:
     """Return the cells of a row with bars.
 
-    >>> split_cells("| a | b |"), split_cells("| 2021 | 2020"), split_cells("a | b")
+    >>> _split_cells("| a | b |"), _split_cells("| 2021 | 2020"), _split_cells("a | b")
     (('a', 'b'), ('', '2021', '2020'), ('a', 'b'))
     """
     line = line.strip()
@@ -213,7 +213,7 @@ def _is_of_row(cell: str) -> bool:
 
 
 def _next_cells(rest: str) -> tuple[str, ...]:
-    return split_cells(rest.lstrip("\n").partition("\n")[0])
+    return _split_cells(rest.lstrip("\n").partition("\n")[0])
 
 
 def _row(

@@ -93,7 +93,7 @@ class ExtractiveGenerator:
     """Quotes the sentences that fit the question best; needs no model."""
 
     model = "extractive"
-    prompted = takes_documents = False
+    prompted = False
 
     def __init__(self, _: GeneratorOptions) -> None:
         """Accept the options; none is used."""

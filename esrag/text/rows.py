@@ -81,7 +81,7 @@ def row_tokens(question: str) -> dict[str, int]:
     technical = set(whole_words(" ".join(find_technical_words(question))))
     runs = [
         run
-        for run in _iter_runs(words, 1)
+        for run in _iter_runs(words)
         if is_for_number or len(run) > 1 or not technical.isdisjoint(run)
     ]
     return {token: len(run) for run in runs if (token := _token(run))}
@@ -105,6 +105,6 @@ def _token(words: Sequence[str]) -> str:
     return "" if is_date or len(words) > MAX_WORDS else join_token(IS_ROW, words)
 
 
-def _iter_runs(words: Sequence[str], least: int) -> Iterator[Sequence[str]]:
-    for size in range(least, MAX_WORDS + 1):
+def _iter_runs(words: Sequence[str]) -> Iterator[Sequence[str]]:
+    for size in range(1, MAX_WORDS + 1):
         yield from (words[at : at + size] for at in range(len(words) - size + 1))

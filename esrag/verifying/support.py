@@ -12,7 +12,6 @@ from esrag.evidence.fits import put_headings
 from esrag.evidence.lines import (
     Line,
     iter_list_forms,
-    iter_statements,
     lines,
     strip_markers,
     to_line,
@@ -195,7 +194,7 @@ def _own(text: str) -> frozenset[str]:
     spans = (text[start:end] for start, end in sentence_spans(text))
     steps = (line for line in split_steps(text).split("\n") if _STEP.match(line))
     whole = {
-        *(to_line(each) for each in (*spans, *(each for each, _ in iter_statements(text)), *steps)),
+        *(to_line(each) for each in (*spans, *(line.text for line in lines(text)), *steps)),
         *iter_list_forms(text),
         *(drop_lead(line.text) for line in _lines(text) if line.row),
     }

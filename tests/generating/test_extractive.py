@@ -9,7 +9,7 @@ from esrag.citations import REFUSAL
 from esrag.evidence import SURE, Statement
 from esrag.evidence.cells import answer_cells
 from esrag.evidence.imprint import answer_author
-from esrag.evidence.lines import iter_statements
+from esrag.evidence.lines import lines
 from esrag.evidence.statements import statements
 from esrag.generating import GenerationTask, GeneratorOptions
 from esrag.generating.comparing import compare
@@ -160,7 +160,7 @@ def test_yes_or_no_may_be_said_in_the_questions_words(question, said):
 
 def test_a_long_list_of_lists_is_read_in_no_time():
     """Each line leads to the next ones; a reader of all of them for each would never end."""
-    assert len(list(iter_statements("- a b c:\n" * 20_000))) == 20_000
+    assert len(lines("- a b c:\n" * 20_000)) == 20_000
 
 
 def test_a_pipe_table_is_read_by_the_row_with_its_header():
@@ -258,7 +258,7 @@ def test_letters_of_formulas_are_letters():
 def test_headings_and_contents_say_nothing(heading):
     """They hold the words of a question, and no answer."""
     text = "It samples polynomials."
-    assert [said for said, _ in iter_statements(f"{heading}\n\n{text}")] == [text]
+    assert [line.text for line in lines(f"{heading}\n\n{text}")] == [text]
     assert answer(f"What is {heading[:28]}?", f"{heading}\n\n{text}").text == f"{text} [c1]"
 
 
@@ -962,7 +962,7 @@ def test_a_sentence_that_its_items_end_introduces_a_list():
     assert said == TIDY.replace("\n", " ").replace("to 1.", "to: 1)").replace("2.", "2)").replace(
         "3.", "3)"
     ).replace("door.", "door. [c1]")
-    found = [text for text, _ in iter_statements(TIDY.replace(";", ","))]
+    found = [line.text for line in lines(TIDY.replace(";", ","))]
     assert found[1:] == ["1. stack the chairs,", "2. sweep the floor,", "3. lock the door."]
 
 
