@@ -50,8 +50,7 @@ _ROW_OF_ITS_OWN = re.compile(
 _ASKS_FOR_MORE = re.compile(
     r"\W*(?:why|where|who|whom|whose|can|could|may|must|shall|should)\b", re.IGNORECASE
 )
-# "Interest" and "request" are none.
-_SUPERLATIVE = re.compile(r"\b(?!(?i:cont|harv|inter|inv|prot|requ|sugg)est\b)(\w{3,12})est\b")
+_SUPERLATIVE = re.compile(r"\b(\w{3,12})est\b")  # no table has the "inter" of interest
 _NOT = re.compile(r"[(,]\s?not (?:the )?[^(),?]{1,40}|[(,][^(),?]{1,60} included\b")
 MAX_QUARTERS, HALF_YEAR = 4, 6
 _QUARTERS = ("first", "second", "third", "fourth", "1", "2", "3", "4")
