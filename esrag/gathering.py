@@ -192,7 +192,7 @@ def _find_missing_names(question: str, evidence: Sequence[Evidence]) -> list[str
 
 def _whole(chunk: Chunk) -> str:
     """Return a passage with the names of its document and section."""
-    return f"{chunk.doc_id}\n{chunk.title}\n{chunk.section}\n{chunk.text}"
+    return f"{chunk.doc_id}\n{chunk.whole_text}"
 
 
 def _fold(text: str) -> str:

@@ -128,6 +128,16 @@ class Chunk:
     context: str = ""
     breaks: tuple[Break, ...] = ()
 
+    @property
+    def headings(self) -> str:
+        """Return the title and the section, each on a line."""
+        return f"{self.title}\n{self.section}"
+
+    @property
+    def whole_text(self) -> str:
+        """Return the text below its title and section."""
+        return f"{self.headings}\n{self.text}"
+
     def find_place(self, start: int, end: int) -> tuple[int, int, str]:
         """Return the pages where a part of the chunk begins and ends, and its section.
 

@@ -204,7 +204,7 @@ def _rank(hits: Sequence[Hit], wanted: frozenset[str]) -> tuple[dict[str, Chunk]
     Documents without a word count less: "backup programs" are also called tools.
     """
     chunks = [hit.chunk for hit in hits]
-    held = [set(terms(f"{one.title}\n{one.section}\n{one.text}")) & wanted for one in chunks]
+    held = [set(terms(one.whole_text)) & wanted for one in chunks]
     by_document: dict[str, list[int]] = {}
     for place, chunk in enumerate(chunks):
         by_document.setdefault(chunk.doc_id, []).append(place)

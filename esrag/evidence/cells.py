@@ -338,7 +338,7 @@ def _candidates(
     question: str, item: Evidence, words: set[str], sides: Sides
 ) -> Iterator[_Candidate]:
     """Yield the rows of a passage with what they share with the question."""
-    titles = _terms(f"{item.chunk.title}\n{item.chunk.section}")
+    titles = _terms(item.chunk.headings)
     given, named, members = _terms(question), compounds(question), _members(question)
     dates, bare, added = {*list_dates(question)}, without_dates(question), _list_added(question)
 

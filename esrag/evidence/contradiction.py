@@ -53,7 +53,7 @@ def contradiction(
 
 def _of_one_thing(left: Chunk, right: Chunk, asked: set[str]) -> bool:
     """Return whether two passages are of different documents that the question treats alike."""
-    named, other = (asked & set(terms(_title(chunk))) for chunk in (left, right))
+    named, other = (asked & set(terms(chunk.headings)) for chunk in (left, right))
     return left.doc_id != right.doc_id and named == other
 
 
@@ -109,19 +109,15 @@ def _is_row(statement: Statement) -> bool:
 
 def _subject(chunk: Chunk) -> frozenset[str]:
     """Return the words of a passage's titles, without chapter numbers."""
-    return frozenset(term for term in terms(_title(chunk)) if not _FIGURE.fullmatch(term))
+    return frozenset(term for term in terms(chunk.headings) if not _FIGURE.fullmatch(term))
 
 
 def _years(chunk: Chunk) -> frozenset[str]:
-    return frozenset(_YEAR.findall(_title(chunk) or re.sub(r"\D+", " ", chunk.doc_id)))
+    return frozenset(_YEAR.findall(chunk.headings.strip() or re.sub(r"\D+", " ", chunk.doc_id)))
 
 
 def _differ(left: Iterable[str], right: Iterable[str]) -> bool:
     return bool(left) and bool(right) and left != right
-
-
-def _title(chunk: Chunk) -> str:
-    return f"{chunk.title} {chunk.section}".strip()
 
 
 def _plain(figure: str) -> str:

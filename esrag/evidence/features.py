@@ -247,7 +247,7 @@ def _compare_words(
     }
     rarest = set(sorted(weights, key=lambda term: (-weights[term], term))[:RAREST])
     pairs, chunks = set(pairwise(wanted.words)), [item.chunk for item in evidence]
-    around = [set(terms(f"{one.title}\n{one.section}\n{one.text}")) for one in chunks]
+    around = [set(terms(one.whole_text)) for one in chunks]
 
     return {
         "words": np.array(shares(weights, held)),

@@ -72,7 +72,7 @@ def _find_columns(asked: set[str], chunk: Chunk) -> list[Column]:
     if not asked or "|" not in chunk.text:
         return []
 
-    known = set(terms(f"{chunk.title}\n{chunk.section}"))
+    known = set(terms(chunk.headings))
     return [
         (header, names)
         for header, names in iter_first_cells(lines(chunk.text))

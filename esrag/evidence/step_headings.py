@@ -110,8 +110,7 @@ def _sort(chunks: Iterable[Chunk]) -> list[Chunk]:
 
 def _find_usual(chunks: Sequence[Chunk]) -> set[str]:
     """Return the words that most chunks have."""
-    texts = (f"{chunk.title}\n{chunk.section}\n{chunk.text}" for chunk in chunks)
-    counted = Counter(word for text in texts for word in {*terms(text)})
+    counted = Counter(word for chunk in chunks for word in {*terms(chunk.whole_text)})
     return {word for word, count in counted.items() if count > USUAL * len(chunks)}
 
 

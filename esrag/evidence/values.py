@@ -60,6 +60,5 @@ def _iter_lines(
 
 def _names(doc_id: str, evidence: Sequence[Evidence]) -> set[str]:
     """Return the words of a document's file name, titles and headings."""
-    chunks = [item.chunk for item in evidence if item.chunk.doc_id == doc_id]
-    titles = [f"{each.title}\n{each.section}" for each in chunks]
+    titles = [item.chunk.headings for item in evidence if item.chunk.doc_id == doc_id]
     return {*terms("\n".join([doc_id.rpartition("/")[2], *titles]))}

@@ -153,7 +153,7 @@ def _leave_out_years(task: GenerationTask) -> Sequence[Statement]:
     The year may stand in the title: two annual reports have the same sentence with other figures.
     """
     asked = find_years(task.question)
-    headings = {item.key: f"{item.chunk.title} {item.chunk.section}" for item in task.evidence}
+    headings = {item.key: item.chunk.headings for item in task.evidence}
 
     def is_of_others(each: Statement) -> bool:
         return gives_other_years(asked, f"{headings[each.key]} {each.under} {each.text}")

@@ -200,4 +200,4 @@ def _read_words(term: str, engine: Engine, where: Filter | None) -> set[str]:
 
 
 def _words_of(chunk: Chunk) -> set[str]:
-    return set(_WORD.findall(f"{chunk.title}\n{chunk.section}\n{chunk.text}"))
+    return set(_WORD.findall(chunk.whole_text))

@@ -39,4 +39,4 @@ def is_within(chunk: Chunk, scopes: Sequence[Filter], engine: Engine) -> Sequenc
 
 
 def _terms_of(chunk: Chunk) -> set[str]:
-    return {*terms(f"{chunk.title}\n{chunk.section}\n{chunk.text}")}
+    return {*terms(chunk.whole_text)}

@@ -94,7 +94,7 @@ def support(
     or too little support.
     """
     claim, sentence = sentence, _flat(sentence)
-    texts = [_flat(f"{chunk.title}\n{chunk.section}\n{chunk.text}") for chunk in passages]
+    texts = [_flat(chunk.whole_text) for chunk in passages]
     if any(sentence.strip(_ENDS) in _own(chunk.text) for chunk in passages):
         return 1.0  # verbatim
 
@@ -122,7 +122,7 @@ def _require_same_facts(
     sentence: str, found: Sequence[Line], passages: Sequence[Chunk], texts: Sequence[str]
 ) -> None:
     """Raise Unsupported for a number, a statement or a role that the passages turn otherwise."""
-    titles = [_flat(f"{chunk.title}\n{chunk.section}") for chunk in passages]
+    titles = [_flat(chunk.headings) for chunk in passages]
     _require_measures(sentence, found, texts, titles)
     _require_same_numbers(sentence, found)
     if claim := find_overclaim(sentence, texts):
