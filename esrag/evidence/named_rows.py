@@ -15,10 +15,10 @@ _SMALL = frozenset(("a", "an", "and", "of", "or", "the"))
 _ASKED = re.compile(r"\b(?:what|which) ([\w-]{1,40}(?: [\w-]{1,40})?)", re.IGNORECASE)
 _NAME = re.compile(r"[A-Z\d_]")  # in a word that is one, such as MongoDB
 
-Row = tuple[str, str, tuple[str, ...]]  # the key of its passage, its text, and its cells
+NamedRow = tuple[str, str, tuple[str, ...]]  # the key of its passage, its text, and its cells
 
 
-def find_unnamed(question: str, rows: Sequence[Row]) -> frozenset[Row]:
+def find_unnamed(question: str, rows: Sequence[NamedRow]) -> frozenset[NamedRow]:
     """Return the rows without a cell that the question has, where another of the passage has one.
 
     A name within a longer one, such as "Oblique" within "Reverse Oblique", is no name, nor is a
@@ -43,7 +43,7 @@ def find_unnamed(question: str, rows: Sequence[Row]) -> frozenset[Row]:
     )
 
 
-def is_asked_for(question: str, row: Row, headers: Sequence[str]) -> bool:
+def is_asked_for(question: str, row: NamedRow, headers: Sequence[str]) -> bool:
     """Return whether a question asks for a column, and names the row with a cell of another.
 
     >>> row = ("c1", "y, Function: Gravity on / off", ("y", "Gravity on / off"))
@@ -59,7 +59,7 @@ def is_asked_for(question: str, row: Row, headers: Sequence[str]) -> bool:
     return bool(asked and others and _find_names(question, (key, text, tuple(others))))
 
 
-def _find_names(question: str, row: Row) -> set[str]:
+def _find_names(question: str, row: NamedRow) -> set[str]:
     asked, single = _read(question)
     _, text, cells = row
     before, follows, _ = text.partition(f": {cells[0].strip()}")

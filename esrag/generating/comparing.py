@@ -11,7 +11,7 @@ from esrag.text.terms import terms
 MAX_WORDS = 90  # of a passage that goes on comparing
 MIN_SHARED = 2  # words of a statement and the one before, if it names neither side
 LOOKED_AT = 5  # statements after one that compares
-NEAR = 0.7  # share of the best fit that a statement about one side has at least
+NEAR_SIDE = 0.7  # share of the best fit that a statement about one side has at least
 NEAR_BOTH = 0.9  # the same of one that says how it differs, if the best is about both sides
 NEAR_BEGUN = 0.6  # of one that begins with a side, unless the best tells of both
 FAR = 4.0  # less of the reader's score than the best has, if that tells of both
@@ -58,7 +58,7 @@ def _compare_nearest(
     sides: Sequence[Sequence[str]], ranked: Sequence[Statement]
 ) -> list[Statement]:
     """Return what says how two sides differ, or what tells of each of them."""
-    near = [each for each in ranked if each.fit >= NEAR * ranked[0].fit]
+    near = [each for each in ranked if each.fit >= NEAR_SIDE * ranked[0].fit]
     is_best = is_about_all(sides, ranked[0])
     least = NEAR_BOTH * ranked[0].fit if is_best else 0
     telling = [
@@ -69,7 +69,7 @@ def _compare_nearest(
         return [apart]
 
     is_told = is_best and count_words(ranked[:1]) >= MIN_BOTH
-    share = NEAR if is_told else NEAR_BEGUN
+    share = NEAR_SIDE if is_told else NEAR_BEGUN
     nearly = [each for each in ranked if each.fit >= share * ranked[0].fit]
     if is_told:
         nearly = [each for each in nearly if not _reads_worse(each, ranked[0])]

@@ -98,7 +98,7 @@ class Prompts:
     def check(self, *, takes_documents: bool = False) -> None:
         """Raise SettingsError for a template that is unreadable, fails, or uses unknown variables.
 
-        It is rendered as for a generator that `takes_documents`, or for one that does not.
+        It is rendered as for a model that `takes_documents`, or for one that does not.
         """
         for name, known in VARIABLES.items():
             self._check_variables(name, known)
