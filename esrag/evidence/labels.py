@@ -123,8 +123,8 @@ def _is_of_another_version(asked: set[str], text: str, title: str) -> bool:
 
 def _is_spoken_of(labels: set[str], texts: Iterable[str]) -> bool:
     """Return whether some text has one of the labels, if they are numbers."""
-    numbered = {label for label in labels if label[0].isdigit()}
-    return numbered != labels or any(_holds(text, label) for text in texts for label in labels)
+    has_word = any(not label[0].isdigit() for label in labels)
+    return has_word or any(_holds(text, label) for text in texts for label in labels)
 
 
 def _is_of_another(asked: Labels, text: str, title: str) -> bool:

@@ -61,11 +61,9 @@ def compress_evidence(
     fits: dict[str, float] = {}
     for statement in stated:
         fits[statement.source] = max(statement.fit, fits.get(statement.source, 0.0))
-    texts, kept, before = (
-        [item.chunk.text for item in evidence],
-        tuple(evidence),
-        tuple[Evidence, ...](),
-    )
+    texts = [item.chunk.text for item in evidence]
+    kept, before = tuple(evidence), tuple[Evidence, ...]()
+
     while (excess := _excess(kept, budget)) > 1:
         if kept == before:
             raise _too_large(
