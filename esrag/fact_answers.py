@@ -8,7 +8,6 @@ from esrag.context import Context
 from esrag.engines import SearchResult
 from esrag.engines.clock import Clock
 from esrag.evidence import NEAR, Statement, find_best
-from esrag.evidence.algorithms import sentences
 from esrag.evidence.confidence import Signals
 from esrag.facts import Fact, question_key
 from esrag.facts.storing import to_fact
@@ -18,6 +17,7 @@ from esrag.records import Chunk, Evidence, Hit
 from esrag.results import AskResult
 from esrag.retrieval import retrieve
 from esrag.routing import Route
+from esrag.text import split_sentences
 from esrag.text.figures import Use, to_figures, uses
 from esrag.text.terms import whole_words
 from esrag.verifying.source_lookup import name_sources
@@ -44,7 +44,7 @@ def answer_from_fact(
         return None
 
     found = _gather(question, chunk, clock)
-    draft = " ".join(f"{part} [c1]" for part in sentences(chunk.text))
+    draft = " ".join(f"{part} [c1]" for part in split_sentences(chunk.text))
     check = Check(question, found.evidence, Rules(), on_sentence=on_sentence)
     answer = name_sources(check.answer(draft), facts)
     if answer.refused:

@@ -9,7 +9,6 @@ from esrag.describing import Description
 from esrag.describing.catalogue import describe_collection, list_values
 from esrag.describing.summary import find_summary
 from esrag.engines.clock import Clock
-from esrag.evidence.algorithms import sentences
 from esrag.evidence.confidence import Signals
 from esrag.filters import Filter
 from esrag.gathering import Gathered
@@ -17,6 +16,7 @@ from esrag.results import AskResult
 from esrag.retrieving.scopes import limit_to
 from esrag.routing import Route
 from esrag.routing.document_questions import DocumentQuestion, read_document_question
+from esrag.text import split_sentences
 from esrag.verifying.source_lookup import name_sources
 from esrag.verifying.verify import Check, Rules
 
@@ -107,7 +107,7 @@ def _quote_summary(
 ) -> AskResult:
     """Return the document's own sentences as its summary."""
     draft = " ".join(
-        f"{part} [{each.key}]" for each in found.statements for part in sentences(each.text)
+        f"{part} [{each.key}]" for each in found.statements for part in split_sentences(each.text)
     )
     check = Check(question, found.evidence, Rules("drop"), on_sentence=on_sentence)
     answer = name_sources(check.answer(draft), context.engine)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from esrag.evidence.lines import strip_markers
 from esrag.evidence.numbered_steps import Spans, block, steps
 from esrag.records import Chunk, Evidence, Hit
-from esrag.text import sentence_spans
+from esrag.text import split_sentences
 from esrag.text.terms import compounds, terms
 
 _ASKED = re.compile(r"\balg(?:orithm|\.)\s*(\d{1,3})\b(?![.-]\d)", re.IGNORECASE)
@@ -135,15 +135,5 @@ def _cited(stretch: _Stretch, start: int, end: int) -> Iterator[str]:
     markers = "".join(f"[{key}]" for key in stretch.keys(start, end))
     # So that an array's [c1] is not a marker.
     said = strip_markers(" ".join(stretch.text[start:end].split()))
-    for sentence in sentences(said):
+    for sentence in split_sentences(said):
         yield f"{sentence} {markers}"
-
-
-def sentences(text: str) -> Iterator[str]:
-    """Yield pieces that are one sentence each, also when read by themselves."""
-    spans = sentence_spans(text)
-    if len(spans) == 1:
-        yield text
-    else:
-        for start, end in spans:
-            yield from sentences(text[start:end])

@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Literal
 
 from esrag.evidence import SURE, Statement, find_best
-from esrag.evidence.algorithms import sentences
 from esrag.evidence.counts import gives_default, lacks_asked_number
 from esrag.evidence.labels import DATES, find_labels
 from esrag.evidence.lines import lines, to_line
@@ -16,6 +15,7 @@ from esrag.evidence.named_rows import find_unnamed, is_asked_for
 from esrag.evidence.ranges import keep_columns, split_rows
 from esrag.evidence.tables import NONE, Row, is_figure
 from esrag.records import Evidence
+from esrag.text import split_sentences
 from esrag.text.dates import list_dates, list_only_dates, without_dates
 from esrag.text.figures import header_units, is_unit, to_figures
 from esrag.text.lists import MAX_CHARACTERS
@@ -137,7 +137,7 @@ def answer_cells(
     )
 
     found = tuple((row.key, _pick(row.asked, row.row, sides) or "") for row in chosen)
-    is_told = all(len(list(sentences(text))) == 1 for _, text in found)
+    is_told = all(len(list(split_sentences(text))) == 1 for _, text in found)
     is_lost = _loses_number(question, found, chosen) or _asks_for_other(question, chosen)
     if not (found and is_told) or is_lost:
         return _whole_row(by_name or by_other, own)
@@ -226,7 +226,12 @@ def _whole_row(by_name: Sequence[_Candidate], own: _Candidate | None) -> Cells:
     """
     if len(by_name) == 1 and len(by_name[0].text) <= MAX_CHARACTERS:
         return Cells(((by_name[0].key, by_name[0].text),), "row")
-    if own is None or not own.is_technical or own.missing or len(list(sentences(own.text))) != 1:
+    if (
+        own is None
+        or not own.is_technical
+        or own.missing
+        or len(list(split_sentences(own.text))) != 1
+    ):
         return NO_CELLS
     return Cells(((own.key, own.text),), "row")
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from esrag.citations import REFUSAL
 from esrag.evidence import NEAR, SURE, Statement, find_best
-from esrag.evidence.algorithms import sentences
 from esrag.evidence.asked import asks_same
 from esrag.evidence.counts import find_default, is_bare_default
 from esrag.evidence.entries import DEFINED, find_entry
@@ -18,7 +17,7 @@ from esrag.evidence.tables import drop_lead
 from esrag.generating import Draft, GenerationTask, GeneratorOptions
 from esrag.generating.antecedents import follows, goes_on, needs_former, refers_back, stands_alone
 from esrag.generating.comparing import compare, count_words
-from esrag.text import get_heading
+from esrag.text import get_heading, split_sentences
 from esrag.text.dates import is_dated
 from esrag.text.figures import to_figures
 from esrag.text.questions import read_question
@@ -119,12 +118,14 @@ def _cells(task: GenerationTask) -> str:
     chunks = {item.key: item.chunk for item in task.evidence}
     try:
         for key, text in task.cells.found:
-            for sentence in sentences(text):
+            for sentence in split_sentences(text):
                 support(sentence, [chunks[key]])
     except Unsupported:
         return ""
     return " ".join(
-        f"{sentence} [{key}]" for key, text in task.cells.found for sentence in sentences(text)
+        f"{sentence} [{key}]"
+        for key, text in task.cells.found
+        for sentence in split_sentences(text)
     )
 
 
@@ -493,7 +494,7 @@ def _shorten(text: str, statement: Statement, question: str) -> list[str]:
     A parameter's description may explain all of its values.
     """
     is_row = "|" in statement.source
-    said = [*sentences(drop_lead(text) if is_row else text)]
+    said = [*split_sentences(drop_lead(text) if is_row else text)]
     if not is_row or len(text.split()) <= MAX_WORDS or read_question(question).kind == "list":
         return said
 

@@ -187,6 +187,16 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     return [span for start, end in block_spans(text) for span in _sentences(text, start, end)]
 
 
+def split_sentences(text: str) -> Iterator[str]:
+    """Yield pieces that are one sentence each, also when read by themselves."""
+    spans = sentence_spans(text)
+    if len(spans) == 1:
+        yield text
+    else:
+        for start, end in spans:
+            yield from split_sentences(text[start:end])
+
+
 def block_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the offsets of blocks, which no sentence crosses, trimmed and in order.
 

@@ -6,7 +6,6 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
-from esrag.evidence.algorithms import sentences
 from esrag.evidence.features import Scores
 from esrag.evidence.fits import put_headings
 from esrag.evidence.lines import (
@@ -19,7 +18,7 @@ from esrag.evidence.lines import (
 from esrag.evidence.numbered_steps import split_steps
 from esrag.evidence.tables import Row, drop_lead
 from esrag.records import Chunk
-from esrag.text import sentence_spans
+from esrag.text import sentence_spans, split_sentences
 from esrag.text.figures import numbers, to_figures
 from esrag.text.terms import (
     STOP_WORDS,
@@ -199,7 +198,7 @@ def _own(text: str) -> frozenset[str]:
         *(drop_lead(line.text) for line in _lines(text) if line.row),
     }
     return frozenset(
-        _flat(piece).strip(_ENDS) for each in whole for piece in (each, *sentences(each))
+        _flat(piece).strip(_ENDS) for each in whole for piece in (each, *split_sentences(each))
     )
 
 

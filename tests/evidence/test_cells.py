@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from esrag.evidence import SURE
-from esrag.evidence.algorithms import sentences
 from esrag.evidence.cells import NO_CELLS, answer_cells, is_cell_of
 from esrag.evidence.statements import statements
 from esrag.evidence.tables import Row
 from esrag.records import Chunk, Evidence
+from esrag.text import split_sentences
 from esrag.verifying.support import support
 
 SIZES = (
@@ -90,7 +90,7 @@ def answer(question, text):
     given = evidence(text)
     found = answer_cells(question, given, statements(question, given)).found
     chunks = [item.chunk for item in given]
-    assert all(support(part, chunks) for _, said in found for part in sentences(said))
+    assert all(support(part, chunks) for _, said in found for part in split_sentences(said))
     return [said for _, said in found]
 
 
