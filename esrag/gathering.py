@@ -15,10 +15,10 @@ from esrag.context import Context
 from esrag.engines import Engine, SearchResult
 from esrag.engines.clock import Clock
 from esrag.errors import GeneratorError
-from esrag.evidence import Statement, find_best, selection
+from esrag.evidence import NO_ANSWER, DirectAnswer, Statement, find_best, selection
 from esrag.evidence.abbreviations import add_abbreviations
 from esrag.evidence.algorithms import extract_steps, with_steps
-from esrag.evidence.cells import NO_CELLS, Cells, answer_cells
+from esrag.evidence.cells import answer_cells
 from esrag.evidence.confidence import Signals, confidence
 from esrag.evidence.counts import find_default, lacks_asked_number
 from esrag.evidence.entries import find_entry
@@ -74,7 +74,7 @@ class Gathered:
     lacks: Reason | None
     steps: tuple[Step, ...] = ()
     algorithm: str = ""
-    cells: Cells = NO_CELLS
+    cells: DirectAnswer = NO_ANSWER
 
 
 def repair_spelling(
@@ -132,17 +132,19 @@ def _find_cells(
     stated: Sequence[Statement],
     hits: Sequence[Hit],
     context: Context,
-) -> Cells:
+) -> DirectAnswer:
     """Return the cells, the steps of a procedure, or the author or date that are asked for."""
-    cells = answer_cells(question, evidence, stated)
-    if not cells.found:
-        cells = answer_procedure(question, evidence, hits, _look_around(context, FAR))
-    if not cells.found:
-        cells = answer_first_cells(question, evidence, _look_around(context))
-    for answer in (answer_value, answer_author, answer_date):
-        cells = cells if cells.found else answer(question, evidence, stated)
+    ways: tuple[Callable[[], DirectAnswer], ...] = (
+        lambda: answer_cells(question, evidence, stated),
+        lambda: answer_procedure(question, evidence, hits, _look_around(context, FAR)),
+        lambda: answer_first_cells(question, evidence, _look_around(context)),
+        lambda: answer_value(question, evidence, stated),
+        lambda: answer_author(question, evidence, stated),
+        lambda: answer_date(question, evidence, stated),
+    )
+    cells = next((each for way in ways if (each := way()).found), NO_ANSWER)
     is_of_other_kind = any(gives_other_kind(question, text) for _, text in cells.found)
-    return NO_CELLS if is_of_other_kind else cells
+    return NO_ANSWER if is_of_other_kind else cells
 
 
 def _is_unknown(question: str, evidence: Sequence[Evidence]) -> bool:

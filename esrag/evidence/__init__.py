@@ -1,11 +1,17 @@
 """Evidence: the passages that an answer may use, and their statements."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Literal
+
+from esrag.records import Chunk
 
 # Share of the best fit from which a statement fits nearly as well and may be part of the answer.
 NEAR = 0.9
 SURE = 2.0  # the reader's score of a statement, from which it counts as sure
+
+Around = Callable[[Chunk], Iterable[Chunk]]  # the chunks before and after one
+Way = Literal["", "named", "row"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,22 @@ class Statement:
     def cells(self) -> tuple[str, ...]:
         """Return the cells of a row; the whole source of anything else."""
         return tuple(self.source.strip("| ").split("|"))
+
+
+@dataclass(frozen=True, slots=True)
+class DirectAnswer:
+    """The lines that answer a question as they are, each with its key, and how they were found.
+
+    They are cells of tables, steps, authors, dates and values. They are `named` if the question has
+    the label of the row and words of the column. Cells of a `row` share words of its label with the
+    question, or several of their own.
+    """
+
+    found: tuple[tuple[str, str], ...] = ()
+    way: Way = ""
+
+
+NO_ANSWER = DirectAnswer()
 
 
 def find_best(statements: Iterable[Statement]) -> Statement | None:

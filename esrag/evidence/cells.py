@@ -5,9 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
-from esrag.evidence import SURE, Statement, find_best
+from esrag.evidence import NO_ANSWER, SURE, DirectAnswer, Statement, find_best
 from esrag.evidence.counts import gives_default, lacks_asked_number
 from esrag.evidence.labels import DATES, find_labels
 from esrag.evidence.lines import lines, to_line
@@ -70,7 +69,6 @@ _QUESTION_WORDS = set(terms("how much many"))
 _PARTS = "; "
 _CHANGES = set(terms("change increase decrease growth difference variance"))
 
-Way = Literal["", "named", "row"]
 Column = tuple[str, str]
 Sides = Sequence[Sequence[str]]  # the terms of each thing that a question compares
 
@@ -96,24 +94,9 @@ class _Candidate:
     is_compared: bool  # its label is one of the things that the question compares
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """The cells that answer a question, each row's with its key, and how they were found.
-
-    They are `named` if the question has the label of the row and words of the column. Cells of a
-    `row` share words of its label with the question, or several of their own.
-    """
-
-    found: tuple[tuple[str, str], ...] = ()
-    way: Way = ""
-
-
-NO_CELLS = Cells()
-
-
 def answer_cells(
     question: str, evidence: Sequence[Evidence], statements: Sequence[Statement]
-) -> Cells:
+) -> DirectAnswer:
     """Return the cells that answer the question.
 
     Only rows that are among the statements count, or are too long to be one. The question has to
@@ -123,7 +106,7 @@ def answer_cells(
     """
     best = find_best(statements)
     if not _asks_for_cell(question, evidence) or _is_answered(question, best):
-        return NO_CELLS
+        return NO_ANSWER
 
     asked, sides = _asked(question), read_sides(question)
     rows = [row for item in evidence for row in _candidates(question, item, asked, sides)]
@@ -143,14 +126,14 @@ def answer_cells(
         return _whole_row(by_name or by_other, own)
     said = {word for _, text in found for word in _terms(text)}
     if any(said.isdisjoint(side) for side in sides):
-        return NO_CELLS  # of one thing only, where two are compared
+        return NO_ANSWER  # of one thing only, where two are compared
     if by_name:
-        return Cells(found, "named")
+        return DirectAnswer(found, "named")
     is_shared = all(
         row.matched or len(asked & _terms(text)) >= MIN_SHARED
         for row, (_, text) in zip(chosen, found, strict=True)
     )
-    return Cells(found, "row" if is_shared else "")
+    return DirectAnswer(found, "row" if is_shared else "")
 
 
 def _asks_for_cell(question: str, evidence: Sequence[Evidence]) -> bool:
@@ -219,21 +202,21 @@ def _loses_number(
     )
 
 
-def _whole_row(by_name: Sequence[_Candidate], own: _Candidate | None) -> Cells:
+def _whole_row(by_name: Sequence[_Candidate], own: _Candidate | None) -> DirectAnswer:
     """Return the row that the question names, whose cell has several sentences.
 
     Otherwise the best statement's, if its label is a technical word of the question.
     """
     if len(by_name) == 1 and len(by_name[0].text) <= MAX_CHARACTERS:
-        return Cells(((by_name[0].key, by_name[0].text),), "row")
+        return DirectAnswer(((by_name[0].key, by_name[0].text),), "row")
     if (
         own is None
         or not own.is_technical
         or own.missing
         or len(list(split_sentences(own.text))) != 1
     ):
-        return NO_CELLS
-    return Cells(((own.key, own.text),), "row")
+        return NO_ANSWER
+    return DirectAnswer(((own.key, own.text),), "row")
 
 
 def _pick(asked: set[str], row: Row, sides: Sides) -> str | None:

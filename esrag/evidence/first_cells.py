@@ -1,10 +1,10 @@
 """The first cells of a table's rows, as the list that a question asks for."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from esrag.evidence.cells import NO_CELLS, Cells
+from esrag.evidence import NO_ANSWER, Around, DirectAnswer
 from esrag.evidence.lines import iter_first_cells, lines
 from esrag.records import Chunk, Evidence, Hit
 from esrag.text.lists import MAX_CHARACTERS
@@ -15,7 +15,6 @@ MAX_PASSAGES = 6
 # What a question may say of a thing and its parts.
 _HAVING = set(terms("have has take accept support use need exist available define offer list all"))
 
-Around = Callable[[Chunk], Iterable[Chunk]]  # the chunks before and after one
 Column = tuple[str, tuple[str, ...]]  # a header, and the cells below it
 
 
@@ -33,7 +32,7 @@ def with_tables(question: str, hits: Sequence[Hit], around: Around) -> tuple[Hit
     return (*hits,)
 
 
-def answer_first_cells(question: str, evidence: Sequence[Evidence], around: Around) -> Cells:
+def answer_first_cells(question: str, evidence: Sequence[Evidence], around: Around) -> DirectAnswer:
     """Return the first cells of tables if a question asks for these, as named cells are returned.
 
     "Which parameters does the tool have?" asks for those below the header "Parameter" in a document
@@ -51,7 +50,7 @@ def answer_first_cells(question: str, evidence: Sequence[Evidence], around: Arou
     is_list = sum(len(names) for _, _, names in own) > 1
     is_short = len(lists) <= MAX_PASSAGES and all(len(text) <= MAX_CHARACTERS for _, text in lists)
     is_whole = is_list and is_short and _is_whole(asked, [item.chunk for item, _, _ in own], around)
-    return Cells(lists, "named") if is_whole else NO_CELLS
+    return DirectAnswer(lists, "named") if is_whole else NO_ANSWER
 
 
 def _is_whole(asked: set[str], chunks: Sequence[Chunk], around: Around) -> bool:

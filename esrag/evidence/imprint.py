@@ -3,8 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from esrag.evidence import SURE, Statement, find_best
-from esrag.evidence.cells import NO_CELLS, Cells
+from esrag.evidence import NO_ANSWER, SURE, DirectAnswer, Statement, find_best
 from esrag.records import Chunk, Evidence
 from esrag.text.dates import DATE, DAY
 from esrag.text.questions import find_other_words, read_question
@@ -37,7 +36,7 @@ _MAX_DATED = 30  # words of a line that says when something was done
 
 def answer_author(
     question: str, evidence: Sequence[Evidence], statements: Sequence[Statement]
-) -> Cells:
+) -> DirectAnswer:
     """Return the line that names the author whom a question asks for, as a named cell is returned.
 
     It is that of the document whose title, or header before the line, has all other words of the
@@ -46,7 +45,7 @@ def answer_author(
     """
     best = find_best(statements)
     if best is None or not _AUTHORED.search(question) or read_question(question).kind != "who":
-        return NO_CELLS
+        return NO_ANSWER
 
     chunks = {item.key: item.chunk for item in evidence}
     own = chunks[best.key].doc_id
@@ -60,9 +59,9 @@ def answer_author(
 
     for line in lines if asked else ():
         if asked <= _name(line.text, chunks[line.key]):
-            return Cells(((line.key, line.text),), "named")
+            return DirectAnswer(((line.key, line.text),), "named")
     rest = [(each.key, each.text) for each in lines if chunks[each.key].doc_id == own]
-    return Cells(tuple(rest[:1]))
+    return DirectAnswer(tuple(rest[:1]))
 
 
 def _names_author(line: str, asked: set[str]) -> bool:
@@ -75,14 +74,14 @@ def _names_author(line: str, asked: set[str]) -> bool:
 
 def answer_date(
     question: str, evidence: Sequence[Evidence], statements: Sequence[Statement]
-) -> Cells:
+) -> DirectAnswer:
     """Return the line that has a date for what a question asks the time of, as `answer_author`.
 
     "Decided February 22, 2023" answers when a case was decided, if the best statement does not.
     """
     best, opening = find_best(statements), _WHEN.match(question)
     if best is None or opening is None:
-        return NO_CELLS
+        return NO_ANSWER
 
     others = find_other_words(question)
     asked = set(terms(question[opening.end() :])) - set(terms(" ".join(others)))
@@ -97,13 +96,13 @@ def answer_date(
     ]
     dated = [(line, told) for line in (*lines, *fields) if (told := _find_dated(line[1]) & wanted)]
     if any(line == (best.key, best.text) for line, _ in dated) or _tells_day(best):
-        return NO_CELLS
+        return NO_ANSWER
 
     for (key, text), told in dated:
         if asked - told <= _name(text, chunks[key]):
-            return Cells(((key, text),), "named")
+            return DirectAnswer(((key, text),), "named")
     own = chunks[best.key].doc_id
-    return Cells(tuple(line for line, _ in dated if chunks[line[0]].doc_id == own)[:1])
+    return DirectAnswer(tuple(line for line, _ in dated if chunks[line[0]].doc_id == own)[:1])
 
 
 def _tells_day(best: Statement) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from esrag.evidence.first_cells import Around
+from esrag.evidence import Around
 from esrag.evidence.lines import lines
 from esrag.records import Chunk, Hit
 from esrag.text.questions import read_question

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from esrag.evidence.cells import NO_CELLS, Cells
-from esrag.evidence.first_cells import Around
+from esrag.evidence import NO_ANSWER, Around, DirectAnswer
 from esrag.records import Chunk, Evidence, Hit
 from esrag.text.questions import read_question
 from esrag.text.terms import terms
@@ -60,7 +59,7 @@ def with_procedure(question: str, hits: Sequence[Hit], around: Around) -> tuple[
 
 def answer_procedure(
     question: str, evidence: Sequence[Evidence], hits: Sequence[Hit], around: Around
-) -> Cells:
+) -> DirectAnswer:
     """Return the headings of the steps that a question asks for, as named cells are returned.
 
     "How do I set up semantic search?" asks for those of the document with most of its words in the
@@ -69,7 +68,7 @@ def answer_procedure(
     passages that are not evidence is not told in part.
     """
     if not _asks_how(question):
-        return NO_CELLS
+        return NO_ANSWER
 
     keys = {item.chunk.chunk_id: item.key for item in evidence}
     documents: dict[str, list[Chunk]] = {}
@@ -77,8 +76,8 @@ def answer_procedure(
         documents.setdefault(item.chunk.doc_id, []).append(item.chunk)
     steps = _find_asked(question, documents.values(), [hit.chunk for hit in hits])
     if not steps or steps not in _iter_procedures(_sort((steps[0].chunk, *around(steps[0].chunk)))):
-        return NO_CELLS
-    return Cells(tuple((keys[step.chunk.chunk_id], step.heading) for step in steps), "named")
+        return NO_ANSWER
+    return DirectAnswer(tuple((keys[step.chunk.chunk_id], step.heading) for step in steps), "named")
 
 
 def _asks_how(question: str) -> bool:

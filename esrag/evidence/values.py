@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from esrag.evidence import Statement
-from esrag.evidence.cells import NO_CELLS, Cells
+from esrag.evidence import NO_ANSWER, DirectAnswer, Statement
 from esrag.evidence.tables import NAME_AND_VALUE
 from esrag.records import Evidence
 from esrag.text.questions import find_other_words, read_question
@@ -23,7 +22,7 @@ _VALUES = {"count": _FIGURE, "definition": _FIGURE, "other": _FIGURE, "time": _F
 
 def answer_value(
     question: str, evidence: Sequence[Evidence], statements: Sequence[Statement]
-) -> Cells:
+) -> DirectAnswer:
     """Return the line with the figure or name that a question asks for, found by its label.
 
     The other words of the question have to be in the line, or in the titles and headings of its
@@ -31,7 +30,7 @@ def answer_value(
     """
     has_value = _VALUES.get(read_question(question).kind)
     if has_value is None:
-        return NO_CELLS
+        return NO_ANSWER
     others = find_other_words(question)
     asked = {term for term in question_terms(question) if not _JOINED.search(term)} - _ANY
     replaced, said = {*terms(" ".join(others))}, {*terms(" ".join(others.values()))}
@@ -45,7 +44,7 @@ def answer_value(
         if rest <= _names(documents[each.key], evidence) | {*terms(each.text)}:
             found[each.key, each.text] = documents[each.key]
     is_clear = len({*found.values()}) == 1 and len(found) <= MAX_VALUES
-    return Cells((*found,), "named") if is_clear else NO_CELLS
+    return DirectAnswer((*found,), "named") if is_clear else NO_ANSWER
 
 
 def _iter_lines(

@@ -25,8 +25,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from esrag.citations import ignore
-from esrag.evidence import Statement
-from esrag.evidence.cells import NO_CELLS, Cells
+from esrag.evidence import NO_ANSWER, DirectAnswer, Statement
 from esrag.models import NO_PROMPT, LanguageModel, Prompt
 from esrag.records import Evidence
 
@@ -48,7 +47,7 @@ class GenerationTask:
     model: LanguageModel | None = None
     on_piece: Callable[[str], None] = ignore
     algorithm: str = ""
-    cells: Cells = NO_CELLS
+    cells: DirectAnswer = NO_ANSWER
 
 
 @dataclass(frozen=True, slots=True)
