@@ -15,7 +15,7 @@ from esrag.context import Context
 from esrag.engines import Engine, SearchResult
 from esrag.engines.clock import Clock
 from esrag.errors import GeneratorError
-from esrag.evidence import NO_ANSWER, DirectAnswer, Statement, find_best, selection
+from esrag.evidence import NO_DIRECT_ANSWER, DirectAnswer, Statement, find_best, selection
 from esrag.evidence.abbreviations import add_abbreviations
 from esrag.evidence.algorithms import extract_steps, with_steps
 from esrag.evidence.cells import answer_cells
@@ -74,7 +74,7 @@ class Gathered:
     lacks: Reason | None
     steps: tuple[Step, ...] = ()
     algorithm: str = ""
-    cells: DirectAnswer = NO_ANSWER
+    cells: DirectAnswer = NO_DIRECT_ANSWER
 
 
 def repair_spelling(
@@ -142,9 +142,9 @@ def _find_cells(
         lambda: answer_author(question, evidence, stated),
         lambda: answer_date(question, evidence, stated),
     )
-    cells = next((each for way in ways if (each := way()).found), NO_ANSWER)
+    cells = next((each for way in ways if (each := way()).found), NO_DIRECT_ANSWER)
     is_of_other_kind = any(gives_other_kind(question, text) for _, text in cells.found)
-    return NO_ANSWER if is_of_other_kind else cells
+    return NO_DIRECT_ANSWER if is_of_other_kind else cells
 
 
 def _is_unknown(question: str, evidence: Sequence[Evidence]) -> bool:

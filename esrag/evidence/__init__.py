@@ -59,7 +59,7 @@ class DirectAnswer:
     way: Way = ""
 
 
-NO_ANSWER = DirectAnswer()
+NO_DIRECT_ANSWER = DirectAnswer()
 
 
 def find_best(statements: Iterable[Statement]) -> Statement | None:

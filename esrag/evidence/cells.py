@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from esrag.evidence import NO_ANSWER, SURE, DirectAnswer, Statement, find_best
+from esrag.evidence import NO_DIRECT_ANSWER, SURE, DirectAnswer, Statement, find_best
 from esrag.evidence.counts import gives_default, lacks_asked_number
 from esrag.evidence.labels import DATES, find_labels
 from esrag.evidence.lines import lines, to_line
@@ -106,7 +106,7 @@ def answer_cells(
     """
     best = find_best(statements)
     if not _asks_for_cell(question, evidence) or _is_answered(question, best):
-        return NO_ANSWER
+        return NO_DIRECT_ANSWER
 
     asked, sides = _asked(question), read_sides(question)
     rows = [row for item in evidence for row in _candidates(question, item, asked, sides)]
@@ -126,7 +126,7 @@ def answer_cells(
         return _whole_row(by_name or by_other, own)
     said = {word for _, text in found for word in _terms(text)}
     if any(said.isdisjoint(side) for side in sides):
-        return NO_ANSWER  # of one thing only, where two are compared
+        return NO_DIRECT_ANSWER  # of one thing only, where two are compared
     if by_name:
         return DirectAnswer(found, "named")
     is_shared = all(
@@ -215,7 +215,7 @@ def _whole_row(by_name: Sequence[_Candidate], own: _Candidate | None) -> DirectA
         or own.missing
         or len(list(split_sentences(own.text))) != 1
     ):
-        return NO_ANSWER
+        return NO_DIRECT_ANSWER
     return DirectAnswer(((own.key, own.text),), "row")
 
 

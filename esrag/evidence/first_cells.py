@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from esrag.evidence import NO_ANSWER, Around, DirectAnswer
+from esrag.evidence import NO_DIRECT_ANSWER, Around, DirectAnswer
 from esrag.evidence.lines import iter_first_cells, lines
 from esrag.records import Chunk, Evidence, Hit
 from esrag.text.lists import MAX_CHARACTERS
@@ -50,7 +50,7 @@ def answer_first_cells(question: str, evidence: Sequence[Evidence], around: Arou
     is_list = sum(len(names) for _, _, names in own) > 1
     is_short = len(lists) <= MAX_PASSAGES and all(len(text) <= MAX_CHARACTERS for _, text in lists)
     is_whole = is_list and is_short and _is_whole(asked, [item.chunk for item, _, _ in own], around)
-    return DirectAnswer(lists, "named") if is_whole else NO_ANSWER
+    return DirectAnswer(lists, "named") if is_whole else NO_DIRECT_ANSWER
 
 
 def _is_whole(asked: set[str], chunks: Sequence[Chunk], around: Around) -> bool:

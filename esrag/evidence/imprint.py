@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from esrag.evidence import NO_ANSWER, SURE, DirectAnswer, Statement, find_best
+from esrag.evidence import NO_DIRECT_ANSWER, SURE, DirectAnswer, Statement, find_best
 from esrag.records import Chunk, Evidence
 from esrag.text.dates import DATE, DAY
 from esrag.text.questions import find_other_words, read_question
@@ -45,7 +45,7 @@ def answer_author(
     """
     best = find_best(statements)
     if best is None or not _AUTHORED.search(question) or read_question(question).kind != "who":
-        return NO_ANSWER
+        return NO_DIRECT_ANSWER
 
     chunks = {item.key: item.chunk for item in evidence}
     own = chunks[best.key].doc_id
@@ -81,7 +81,7 @@ def answer_date(
     """
     best, opening = find_best(statements), _WHEN.match(question)
     if best is None or opening is None:
-        return NO_ANSWER
+        return NO_DIRECT_ANSWER
 
     others = find_other_words(question)
     asked = set(terms(question[opening.end() :])) - set(terms(" ".join(others)))
@@ -96,7 +96,7 @@ def answer_date(
     ]
     dated = [(line, told) for line in (*lines, *fields) if (told := _find_dated(line[1]) & wanted)]
     if any(line == (best.key, best.text) for line, _ in dated) or _tells_day(best):
-        return NO_ANSWER
+        return NO_DIRECT_ANSWER
 
     for (key, text), told in dated:
         if asked - told <= _name(text, chunks[key]):

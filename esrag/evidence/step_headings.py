@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from esrag.evidence import NO_ANSWER, Around, DirectAnswer
+from esrag.evidence import NO_DIRECT_ANSWER, Around, DirectAnswer
 from esrag.records import Chunk, Evidence, Hit
 from esrag.text.questions import read_question
 from esrag.text.terms import terms
@@ -68,7 +68,7 @@ def answer_procedure(
     passages that are not evidence is not told in part.
     """
     if not _asks_how(question):
-        return NO_ANSWER
+        return NO_DIRECT_ANSWER
 
     keys = {item.chunk.chunk_id: item.key for item in evidence}
     documents: dict[str, list[Chunk]] = {}
@@ -76,7 +76,7 @@ def answer_procedure(
         documents.setdefault(item.chunk.doc_id, []).append(item.chunk)
     steps = _find_asked(question, documents.values(), [hit.chunk for hit in hits])
     if not steps or steps not in _iter_procedures(_sort((steps[0].chunk, *around(steps[0].chunk)))):
-        return NO_ANSWER
+        return NO_DIRECT_ANSWER
     return DirectAnswer(tuple((keys[step.chunk.chunk_id], step.heading) for step in steps), "named")
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from esrag.evidence import NO_ANSWER, DirectAnswer, Statement
+from esrag.evidence import NO_DIRECT_ANSWER, DirectAnswer, Statement
 from esrag.evidence.tables import NAME_AND_VALUE
 from esrag.records import Evidence
 from esrag.text.questions import find_other_words, read_question
@@ -30,7 +30,7 @@ def answer_value(
     """
     has_value = _VALUES.get(read_question(question).kind)
     if has_value is None:
-        return NO_ANSWER
+        return NO_DIRECT_ANSWER
     others = find_other_words(question)
     asked = {term for term in question_terms(question) if not _JOINED.search(term)} - _ANY
     replaced, said = {*terms(" ".join(others))}, {*terms(" ".join(others.values()))}
@@ -44,7 +44,7 @@ def answer_value(
         if rest <= _names(documents[each.key], evidence) | {*terms(each.text)}:
             found[each.key, each.text] = documents[each.key]
     is_clear = len({*found.values()}) == 1 and len(found) <= MAX_VALUES
-    return DirectAnswer((*found,), "named") if is_clear else NO_ANSWER
+    return DirectAnswer((*found,), "named") if is_clear else NO_DIRECT_ANSWER
 
 
 def _iter_lines(

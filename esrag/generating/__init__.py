@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from esrag.citations import ignore
-from esrag.evidence import NO_ANSWER, DirectAnswer, Statement
+from esrag.evidence import NO_DIRECT_ANSWER, DirectAnswer, Statement
 from esrag.models import NO_PROMPT, LanguageModel, Prompt
 from esrag.records import Evidence
 
@@ -47,7 +47,7 @@ class GenerationTask:
     model: LanguageModel | None = None
     on_piece: Callable[[str], None] = ignore
     algorithm: str = ""
-    cells: DirectAnswer = NO_ANSWER
+    cells: DirectAnswer = NO_DIRECT_ANSWER
 
 
 @dataclass(frozen=True, slots=True)

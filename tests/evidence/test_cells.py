@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from esrag.evidence import NO_ANSWER, SURE
+from esrag.evidence import NO_DIRECT_ANSWER, SURE
 from esrag.evidence.cells import answer_cells, is_cell_of
 from esrag.evidence.statements import statements
 from esrag.evidence.tables import Row
@@ -299,7 +299,7 @@ def test_a_sentence_that_surely_says_yes_goes_before_a_row():
     given = evidence(text)
     told = [replace(each, reading=SURE) for each in statements(question, given)]
     assert answer_cells(question, given, statements(question, given)).found
-    assert answer_cells(question, given, told) == NO_ANSWER
+    assert answer_cells(question, given, told) == NO_DIRECT_ANSWER
 
 
 def test_a_figure_stays_beside_a_dash():

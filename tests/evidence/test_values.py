@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from esrag.evidence import NO_ANSWER
+from esrag.evidence import NO_DIRECT_ANSWER
 from esrag.evidence.statements import statements
 from esrag.evidence.values import answer_value
 from esrag.verifying.drafts import to_evidence
@@ -58,11 +58,12 @@ def test_a_property_of_what_a_document_is_about(question, line):
 )
 def test_no_line_for_other_things_and_other_questions(question):
     """A weight of something else would be a wrong answer."""
-    assert find(question, pump=PUMP, washer=WASHER) is NO_ANSWER
+    assert find(question, pump=PUMP, washer=WASHER) is NO_DIRECT_ANSWER
 
 
 def test_lines_of_several_documents_are_no_answer():
     """Nothing tells which of the pumps is meant."""
     assert (
-        find("How heavy is the pump?", pump_A=PUMP, pump_B=PUMP.replace("2.3", "2.4")) is NO_ANSWER
+        find("How heavy is the pump?", pump_A=PUMP, pump_B=PUMP.replace("2.3", "2.4"))
+        is NO_DIRECT_ANSWER
     )
