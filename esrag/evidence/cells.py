@@ -127,7 +127,7 @@ def answer_cells(
     said = {word for _, text in found for word in _terms(text)}
     if any(said.isdisjoint(side) for side in sides):
         return NO_DIRECT_ANSWER  # of one thing only, where two are compared
-    if by_name:
+    if by_name and _has_years(question, by_name, evidence):
         return DirectAnswer(found, "named")
     is_shared = all(
         row.matched or len(asked & _terms(text)) >= MIN_SHARED
@@ -146,6 +146,13 @@ def _is_answered(question: str, best: Statement | None) -> bool:
     """Return whether a sentence surely answers a question of yes or no."""
     is_sentence = best is not None and "|" not in best.source and (best.reading or 0.0) >= SURE
     return is_sentence and read_question(question).kind == "yesno"
+
+
+def _has_years(question: str, rows: Sequence[_Candidate], evidence: Sequence[Evidence]) -> bool:
+    """Return whether each row has the years in question, or its table or the titles above it."""
+    asked, headings = find_years(question), {item.key: item.chunk.headings for item in evidence}
+    told = (f"{headings[row.key]}\n{row.row.above}\n{row.text}" for row in rows)
+    return all(asked <= find_years(text) for text in told)
 
 
 def _asks_for_other(question: str, rows: Sequence[_Candidate]) -> bool:

@@ -302,6 +302,21 @@ def test_a_sentence_that_surely_says_yes_goes_before_a_row():
     assert answer_cells(question, given, told) == NO_DIRECT_ANSWER
 
 
+def test_a_cell_of_no_or_another_year_is_not_named():
+    """The question names its row and its column, but not the year that it is of."""
+    text = "Lamp | Price per year\nstorm | 12\nspirit | 6"
+    question = "What is the price per year of a storm lamp{}?"
+    ways = [
+        answer_cells(asked, given, statements(asked, given)).way
+        for asked, given in (
+            (question.format(""), evidence(text)),
+            (question.format(" in 2026"), evidence(text)),
+            (question.format(" in 2026"), evidence(text.replace("year", "year 2026"))),
+        )
+    ]
+    assert ways == ["named", "row", "named"]
+
+
 def test_a_figure_stays_beside_a_dash():
     """The dash has no number, but its row has others, which nobody asked for."""
     header = "Part | Costs | Sales\nOther lamps |"
