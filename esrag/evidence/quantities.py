@@ -29,9 +29,10 @@ _MONEY = re.compile(
     r"\b(?:costs?|charges?|charged|fees?|prices?|priced|salar(?:y|ies)|wages?|paid)\b",
     re.IGNORECASE,
 )
-# "How much memory does it cost?"
+# "How much memory does it cost?", "How long can I call before it costs more?"
 _HOW_MUCH_OF = re.compile(
-    r"\bhow much (?:(?:more|less|extra) )?"
+    r"\bhow (?:early|far|fast|late|long|often|old|quickly|soon)\b"
+    r"|\bhow much (?:(?:more|less|extra) )?"
     r"(?!(?:more|less|extra|money|rent|tax|deposit|pay|interest)\b)[a-z]+ "
     r"(?:does|do|did|will|would)\b",
     re.IGNORECASE,
@@ -86,7 +87,7 @@ def _asked_family(question: str) -> str:
 
     >>> _asked_family("How much does a week cost?"), _asked_family("How many milliseconds is it?")
     ('money', 'time')
-    >>> _asked_family("How much memory does a week cost?")
+    >>> _asked_family("How much memory does a week cost?") or _asked_family("How long is it paid?")
     ''
     """
     if read_question(question).kind != "count":
