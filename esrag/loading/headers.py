@@ -40,11 +40,10 @@ class _Covering:
     rows_below: int
 
 
-def merge_headers(rows: Iterable[Sequence[str]], known: int = 0) -> list[Row]:
+def merge_headers(rows: Iterable[Sequence[str]]) -> list[Row]:
     """Return a table's rows with a header of several rows merged into one row.
 
-    At least the first `known` rows are the header, or above it: those that have one cell stay where
-    they are.
+    Rows above the header that have one cell stay where they are.
 
     >>> names = ["City", "In", "Out", "In", "Out"]
     >>> merge_headers([["", "2023", "", "2022", ""], names, ["Kiel", "5", "3", "4", "2"]])
@@ -57,7 +56,7 @@ def merge_headers(rows: Iterable[Sequence[str]], known: int = 0) -> list[Row]:
     first = wide[0] if wide else len(filled)
     if first and any(filled[first - 1][1:]) and count_header_rows(filled[first - 1 :]) > 1:
         first -= 1  # "Years ended December 31," over two years
-    count = max(count_header_rows(filled[first:]), min(known, len(filled) - 1) - first)
+    count = count_header_rows(filled[first:])
     if count == 1:
         return filled
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from itertools import takewhile, zip_longest
+from itertools import zip_longest
 from typing import Any
 
 from esrag.loading.attributes import read_number
@@ -10,8 +10,13 @@ from esrag.loading.bold import mark_headings
 from esrag.loading.concealed import remove_concealed
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.folded import show_folds
-from esrag.loading.headers import MAX_COVERED, MAX_ROWS_COVERED, Cell, spread_cells
-from esrag.loading.html_tables import simplify_cells, unfold_layout_tables
+from esrag.loading.headers import Cell, spread_cells
+from esrag.loading.html_tables import (
+    count_covered,
+    merge_header_rows,
+    simplify_cells,
+    unfold_layout_tables,
+)
 from esrag.loading.layout import Layout, clean_title, join_lines
 from esrag.loading.main_part import find_main
 from esrag.loading.numbering import Mark, write_number
@@ -191,7 +196,8 @@ def _prepare(layout: Layout, tree: Any, *, keep_hidden: bool) -> bool:
     is_plainer = make_plainer(tree)
 
     is_simplified = simplify_cells(tree, _HIDDEN_TAGS)
-    return bool(hidden or has_folds or is_unfolded or is_plainer or is_simplified)
+    is_merged = merge_header_rows(tree)
+    return bool(hidden or has_folds or is_unfolded or is_plainer or is_simplified or is_merged)
 
 
 def body_of(tree: Any) -> Any:
@@ -272,11 +278,6 @@ def _is_numbered(element: Any) -> bool:
     return bool(element.tag == "ol" or (element.tag == "list" and element.get("rend") == "ol"))
 
 
-def _count_covered(cell: Any, name: str, most: int) -> int:
-    """Return how many rows or columns a cell covers, including its own."""
-    return min(max(read_number(cell.get(name), 1), 1), most)
-
-
 def _find_part(element: Any) -> str:
     """Return "dt" for a term and "dd" for a definition, also in trafilatura's form; else ""."""
     part = (element.get("rend") or "").partition("-")[0] if element.tag == "item" else element.tag
@@ -351,10 +352,8 @@ class _Writer:
         if not self._is_in_row:
             self._add_row()  # as browsers do for a cell outside of rows
         self._rows[-1].append("")
-        is_head = element.get("role") == "head"  # as trafilatura has it
-        self._tags[-1].append("th" if is_head else element.tag)
-        rows = _count_covered(element, "rowspan", MAX_ROWS_COVERED)
-        self._covers[-1].append((rows, _count_covered(element, "colspan", MAX_COVERED)))
+        self._tags[-1].append(element.tag)
+        self._covers[-1].append(count_covered(element))
 
     def end(self, element: Any) -> None:
         tag = element.tag
@@ -385,9 +384,7 @@ class _Writer:
         if not self._tables:
             tags = [tags for tags in self._tags if len(tags) > 1]
             is_form = len(tags) > 1 and all(each == _NAME_AND_VALUE for each in tags)
-            header = sum(1 for _ in takewhile(lambda each: {*each} == {"th"}, self._tags))
-            rows = spread_cells(self._cells())
-            self._layout.table(rows, header_rows=header, is_form=is_form)
+            self._layout.table(spread_cells(self._cells()), is_form=is_form)
             self._rows, self._covers, self._tags, self._is_in_row = [], [], [], False
 
     def flush(self, level: int = 0) -> None:

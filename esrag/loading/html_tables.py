@@ -1,7 +1,18 @@
 """Tables of a page: those that lay it out, and cells that trafilatura would lose."""
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
+
+from esrag.loading.attributes import read_number
+from esrag.loading.headers import (
+    MAX_COVERED,
+    MAX_HEADER_ROWS,
+    MAX_ROWS_COVERED,
+    Cell,
+    join_header,
+    spread_cells,
+)
 
 _CELLS = ("td", "th")
 _PARTS = ("caption", "tbody", "tfoot", "thead", "tr", *_CELLS)
@@ -72,6 +83,55 @@ def simplify_cells(tree: Any, hidden: Sequence[str]) -> bool:
             cell.text = text
             is_changed = True
     return is_changed
+
+
+def merge_header_rows(tree: Any) -> bool:
+    """Make one row of several rows of header cells above each table; return whether any had some.
+
+    Of these trafilatura takes only the first for a header.
+
+    >>> from lxml import etree
+    >>> rows = ["<th/><th>In</th>", "<th>City</th><th>2023</th>", "<td>Kiel</td><td>5</td>"]
+    >>> page = etree.fromstring(f"<a><table>{''.join(f'<tr>{r}</tr>' for r in rows)}</table></a>")
+    >>> merge_header_rows(page), [cell.text for cell in page.iter("th")]
+    (True, ['City', 'In 2023'])
+    """
+    merged = [_merge_header_rows(table) for table in tree.iter("table")]
+    return any(merged)
+
+
+def _merge_header_rows(table: Any) -> bool:
+    from lxml import etree
+
+    rows = [*table.iter("tr")]
+    header = [*takewhile(_is_header, rows)]
+    grid = [*spread_cells([_read_cell(cell) for cell in row] for row in header)]
+    titles = sum(1 for _ in takewhile(lambda row: not any(row[1:]), grid))
+    header = header[titles:]
+    if len(header) == len(rows) or not 1 < len(header) <= MAX_HEADER_ROWS:
+        return False
+
+    first, *others = header
+    first[:] = []
+    for name in join_header(grid[titles:]):
+        etree.SubElement(first, "th").text = name
+    for row in others:
+        row.getparent().remove(row)
+    return True
+
+
+def _is_header(row: Any) -> bool:
+    return len(row) > 0 and all(cell.tag == "th" for cell in row)
+
+
+def _read_cell(cell: Any) -> Cell:
+    return " ".join("".join(cell.itertext()).split()), *count_covered(cell)
+
+
+def count_covered(cell: Any) -> tuple[int, int]:
+    """Return how many rows and columns a cell covers, including its own."""
+    rows, columns = (read_number(cell.get(name), 1) for name in ("rowspan", "colspan"))
+    return min(max(rows, 1), MAX_ROWS_COVERED), min(max(columns, 1), MAX_COVERED)
 
 
 def _lays_out(element: Any, table: list[Any]) -> bool:

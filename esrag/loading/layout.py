@@ -80,15 +80,13 @@ class Layout:
         """Let a section start at text that was added already; headings are marked in order."""
         self._headings.append((start, level, title))
 
-    def table(
-        self, rows: Iterable[Sequence[str]], *, header_rows: int = 0, is_form: bool = False
-    ) -> None:
+    def table(self, rows: Iterable[Sequence[str]], *, is_form: bool = False) -> None:
         """Append a table with a line for each row, or a form with a paragraph for each value.
 
         Empty columns are dropped, and a single column becomes plain lines.
 
-        A header of several rows becomes one; it has at least `header_rows`. A long table is
-        continued in another one, which repeats caption and header.
+        A header of several rows becomes one. A long table is continued in another one, which
+        repeats caption and header.
         """
         grid = tidy_grid(rows)
         if lines := read_form(grid, is_known=is_form):
@@ -101,9 +99,8 @@ class Layout:
             return
 
         caption = read_caption(self._recent)
-        for number, part in enumerate(split_tables(grid)):
-            merged = merge_headers(part, 0 if number else header_rows)
-            for lines in split_rows(table_lines(merged), caption):
+        for part in split_tables(grid):
+            for lines in split_rows(table_lines(merge_headers(part)), caption):
                 span = self.add("\n".join(lines))
                 if span and any(" | " in line for line in lines):
                     self.mark_table(span)
