@@ -114,7 +114,7 @@ def read_headed_list(text: str, spans: Spans, number: int) -> ItemList | None:
     said = text[begin:end]
     if not _is_item(text, spans, number + 1):
         return None
-    if _is_item(text, spans, number):
+    if _is_item(text, spans, number) and not _begins_anew(text, spans, number + 1):
         return _read_list_below(text, spans, number)
 
     found = read_list(text, spans, number)
@@ -181,6 +181,19 @@ def read_first_items(text: str, spans: Spans) -> ItemList:
 
 def _is_item(text: str, spans: Spans, number: int) -> bool:
     return number < len(spans) and _read_level(text, spans[number]) is not None
+
+
+def _begins_anew(text: str, spans: Spans, number: int) -> bool:
+    r"""Return whether an item is a first one, marked as the line before: that is a heading.
+
+    >>> from esrag.text import sentence_spans
+    >>> texts = ["2. How to do it\n1. Wait.\n2. Go.", "2. Tools\n - a saw\n - a file"]
+    >>> [_begins_anew(text, sentence_spans(text), 1) for text in texts]
+    [True, False]
+    """
+    counted = _COUNTED.match(text, spans[number][0])
+    is_first = counted is not None and counted[1] in _FIRST
+    return is_first and _read_level(text, spans[number]) == _read_level(text, spans[number - 1])
 
 
 def _items_after(text: str, spans: Spans, number: int) -> tuple[tuple[Item, ...], int]:
