@@ -77,6 +77,11 @@ _PART = re.compile(
     r"(?:annex|appendix|chapter|part|section) [\dA-Z]{1,4}[.:]? [^\n]{1,80}(?<![.,;:?!])",
     re.IGNORECASE,
 )
+# "'Loan' means a sum that …;" in a list of what terms mean
+_MEANT = re.compile(
+    r"[\"“‘'][^\"“”‘’']{1,60}[\"”’'],?"
+    r" (?:means|includes|refers to|denotes|has the (?:same )?meaning)\b"
+)
 _CUT_HERE = re.compile(r"(?:[-–—_.·✂] ){5,}[-–—_.·✂]?")  # of a form, stripped
 _COUNTED = re.compile(r"\s{0,12}(\d{1,2}|[a-z])\.\s")
 _NUMBERED_HEADING = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,5}\.?\s[^\n]{1,90}(?<![.,;:?!])")
@@ -317,7 +322,7 @@ def _parts(previous: str, line: str) -> bool:
         return True
     if NAMED_ROW.match(line) and NAMED_ROW.match(previous):
         return True
-    if ITEM.match(line) or _UNDERLINE.fullmatch(previous):
+    if ITEM.match(line) or _MEANT.match(line) or _UNDERLINE.fullmatch(previous):
         return True
     if _OPEN_END.search(previous[-16:]):
         return False

@@ -196,3 +196,14 @@ def test_a_line_to_cut_along_ends_a_list():
     text = "a) note the time;\nb) wait.\n\n- - - - - - - - - -\nSLIP Name"
     said = [text[start:end] for start, end in sentence_spans(text)]
     assert said == ["a) note the time;", "b) wait.", "SLIP Name"]
+
+
+def test_what_a_term_means_begins_a_line_of_its_own():
+    """As in a list of definitions, whose entries end with semicolons."""
+    text = '1. In this by-law,\n"burn" means a fire\nof brush;\n"Chief" includes a deputy;'
+    said = [text[start:end] for start, end in sentence_spans(text)]
+    assert said == [
+        "1. In this by-law,",
+        '"burn" means a fire\nof brush;',
+        '"Chief" includes a deputy;',
+    ]
