@@ -61,7 +61,7 @@ _COUNTS = re.compile(
     r"|\bhow (?!(?:can|could|did|do|does|is|are|may|must|should|to|was|were|will|would)\b)"
     r"(?:\w+ ){1,2}(?:may|can|must|should|is|are|was|were|do|does)\b(?!.*\bto\b)"
     # keywords alone
-    rf"|\A(?!.*\b(?:{_DOES})\b)(?:[\w.'-]{{1,40}} ){{1,8}}(?:{_MEASURES}|{_UNITS})s?\Z",
+    rf"|\A(?!.*\b(?:{_DOES})\b)(?:[\w.'-]{{1,40}} ){{1,8}}(?:{_MEASURES}|{_CHARGES}|{_UNITS})s?\Z",
     re.IGNORECASE,
 )
 _TIMES = re.compile(

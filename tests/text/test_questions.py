@@ -69,7 +69,10 @@ from esrag.verifying.drafts import to_evidence
         ("list", ["Which costs stay with us?", "Wich stuff may I bring along?"]),
         ("time", ["From what date is it closed?", "By when is it due?", "Until when can I go?"]),
         ("definition", ["What is the lid number good for?", "What on earth is a lid in a sale?"]),
-        ("count", ["Whats the fee for a boat?", "Which limit is there for it?"]),
+        (
+            "count",
+            ["Whats the fee for a boat?", "Which limit is there for it?", "boat minimum charge"],
+        ),
         ("other", ["session secret renewal", "x", "Wie hoch ist der Turm?", "?"]),
     ],
 )
