@@ -25,9 +25,10 @@ SHARED = 0.2  # of the lower height: what words of a line have in common
 MAX_HEADER, MAX_LAST = 4, 3  # lines of a header, and of a last row, that has no rule there
 MAX_BELOW = 50.0  # points, from the last rule to the last row
 WIDE = 0.5  # of a table: a line of prose
+NEXT_RULES = 3  # of a table: above and below its header, and at its end
 FULL, PARAGRAPH = 0.8, 3  # the same of a paragraph, and its lines
 
-_CODE = re.compile(r"\d{1,2}:\s|</?[A-Za-z!]")  # of an algorithm, or XML
+_CODE = re.compile(r"\d{1,2}:\s|<[/?]?[A-Za-z!]")  # of an algorithm, or XML
 
 _Line = list[Piece]  # words at the same height, or cells of them
 _Column = tuple[float, float]  # its left and right end
@@ -67,17 +68,35 @@ def _group(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
 
 
 def _split(text: str, words: Sequence[Piece], rules: Sequence[Rule]) -> Iterator[list[Rule]]:
-    """Yield runs of rules between which there are no paragraphs and no captions."""
+    """Yield runs of rules between which there are no paragraphs, captions or titles of a table."""
     part = [rules[0]]
-    for upper, lower in pairwise(rules):
+    for number, (upper, lower) in enumerate(pairwise(rules), start=1):
         lines = _read_lines(_between(words, upper, lower[0]))
-        if _is_prose(lines, upper) or any(
-            TABLE_CAPTION.match(text, line[0].start) for line in lines
-        ):
+        is_title = [len(line) for line in lines] == [1] and (
+            _have_other_columns(words, part, rules[number : number + NEXT_RULES])
+        )
+        is_caption = any(TABLE_CAPTION.match(text, line[0].start) for line in lines)
+        if is_title or is_caption or _is_prose(lines, upper):
             yield part
             part = []
         part.append(lower)
     yield part
+
+
+def _have_other_columns(
+    words: Sequence[Piece], above: Sequence[Rule], below: Sequence[Rule]
+) -> bool:
+    """Return whether what is between some rules and between others below has other columns."""
+    left, right = (
+        _find_columns(_read_lines(_between(words, rules[0], rules[-1][0])))
+        for rules in (above, below)
+    )
+    over = [
+        (m, n)
+        for (m, one), (n, other) in product(enumerate(left), enumerate(right))
+        if one[0] < other[1] and other[0] < one[1]
+    ]
+    return min(len(left), len(right)) > 1 and over != [(n, n) for n in range(len(left))]
 
 
 def _between(words: Sequence[Piece], rule: Rule, bottom: float) -> list[Piece]:

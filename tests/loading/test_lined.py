@@ -170,6 +170,32 @@ def test_a_paragraph_below_a_rule_of_the_page_is_none_of_a_table(load_one):
     )
 
 
+def test_a_title_parts_tables_with_other_columns(load_one):
+    """Though their rules are as long, and nothing else stands between them."""
+    rows = [
+        (20, "Year", "Title", "", "Press"),
+        (30, "1938", "Tide tables made plain", "", "Gull"),
+        (40, "1949", "Chart of the estuary", "", "Gull"),
+        (54, "Posts held"),
+        (64, "Post", "", "From", "Pay"),
+        (74, "Tracer of the harbours board", "", "May 1931", "83 pounds"),
+        (84, "Surveyor of the estuary", "", "May 1951", "640 pounds"),
+    ]
+    rules = [(top, 18, 170) for top in (15, 23, 43, 58, 67, 87)]
+    text = load_one("a.pdf", draw(rows, rules, lefts=(20, 40, 90, 140))).text
+    assert text.split("\n\n") == [
+        (
+            "Year | Title | Press\n1938 | Tide tables made plain | Gull\n"
+            "1949 | Chart of the estuary | Gull"
+        ),
+        "Posts held",
+        (
+            "Post | From | Pay\nTracer of the harbours board | May 1931 | 83 pounds\n"
+            "Surveyor of the estuary | May 1951 | 640 pounds"
+        ),
+    ]
+
+
 def test_marks_of_items_stand_before_them(load_one):
     """Also those that the page draws after the list."""
     page = new_page()
