@@ -206,6 +206,8 @@ def _goes_on(upper: Row, lower: Row, body: Sequence[Row]) -> bool:
     It does if the upper row only groups columns, or the lower one gives their units, above rows
     that hold something else.
     """
+    if _names_spans(upper, lower):
+        return True
     has_figures_above = any(map(_is_figure, upper))
     if has_figures_above or (any(map(_is_figure, lower)) and not _names_sizes(upper, lower)):
         return False
@@ -220,6 +222,27 @@ def _goes_on(upper: Row, lower: Row, body: Sequence[Row]) -> bool:
     is_repeated = len(set(lower)) < len(lower)
     is_empty = not upper[0] or not lower[0]
     return has_figures and (is_repeated or is_empty or _names_figures(lower, body))
+
+
+def _names_spans(upper: Row, lower: Row) -> bool:
+    """Return whether a row has a cell below each of those that repeat one name, and no other.
+
+    It has no label, so that it is no row of figures, though all of them may be: shares, or years.
+
+    >>> _names_spans(["Term", "Rate up to", "Rate up to"], ["", "60%", "75%"])
+    True
+    """
+    spanned = {
+        n + side
+        for n, (left, cell) in enumerate(pairwise(upper))
+        if left == cell != ""
+        for side in (0, 1)
+    }
+    return (
+        bool(spanned)
+        and spanned == {n for n, cell in enumerate(lower) if cell}
+        and 0 not in spanned
+    )
 
 
 def _names_sizes(upper: Row, lower: Row) -> bool:

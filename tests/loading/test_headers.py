@@ -176,6 +176,15 @@ def test_a_table_of_markdown_may_have_two_rows_of_names(load_one, header, below,
     assert kiel.startswith(f"Size: Kiel, {merged}: 57")
 
 
+def test_shares_below_a_name_of_several_columns_are_names_too():
+    """Of rates up to a share of the price, say; a row of figures has a label."""
+    header = ["Term", "Fee", "Rate up to", "Rate up to"]
+    rows = [["2 years", "none", "4.69", "4.84"], ["5 years", "none", "4.31", "4.42"]]
+    names = ["Term", "Fee", "Rate up to 60%", "Rate up to 75%"]
+    assert merge_headers([header, ["", "", "60%", "75%"], *rows]) == [names, *rows]
+    assert merge_headers([header, ["1 year", "", "60%", "75%"], *rows])[0] == header
+
+
 def test_rows_of_header_cells_of_a_page_are_its_header(load_one):
     """Whatever is below them: hours are no figures."""
     page = """<table>
