@@ -125,7 +125,7 @@ def answer_cells(
     if not (found and is_told) or is_lost:
         return _whole_row(by_name or by_other, own)
     said = {word for _, text in found for word in _terms(text)}
-    if any(said.isdisjoint(side) for side in sides):
+    if any(said.isdisjoint(side) or _is_of_another(side, chosen, rows) for side in sides):
         return NO_DIRECT_ANSWER  # of one thing only, where two are compared
     if by_name and _has_years(question, by_name, evidence):
         return DirectAnswer(found, "named")
@@ -146,6 +146,20 @@ def _is_answered(question: str, best: Statement | None) -> bool:
     """Return whether a sentence surely answers a question of yes or no."""
     is_sentence = best is not None and "|" not in best.source and (best.reading or 0.0) >= SURE
     return is_sentence and read_question(question).kind == "yesno"
+
+
+def _is_of_another(
+    side: Sequence[str], chosen: Sequence[_Candidate], rows: Sequence[_Candidate]
+) -> bool:
+    """Return whether another row of the table is about a thing, and none of the chosen ones is.
+
+    "Max. speed" in the row of one plan does not tell of the plan "Max".
+    """
+    own = {word for row in chosen for word in _terms(_label(row.row))}
+    others = (row for row in rows if any(_is_of_table(row, each) for each in chosen))
+    return own.isdisjoint(side) and any(
+        not _terms(_label(row.row)).isdisjoint(side) for row in others
+    )
 
 
 def _has_years(question: str, rows: Sequence[_Candidate], evidence: Sequence[Evidence]) -> bool:

@@ -317,6 +317,13 @@ def test_a_cell_of_no_or_another_year_is_not_named():
     assert ways == ["named", "row", "named"]
 
 
+def test_a_header_does_not_tell_of_the_row_that_is_compared():
+    """The plan "Max" is another row, whatever has a maximum."""
+    table = "Plan | Data | Max. speed\nRed Lite | 30 | 10\nRed Max | 120 | 40"
+    question = "Red Lite or Red Max - how do they differ in speed?"
+    assert answer(question, table) in ([], ["Red Lite, Max. speed: 10", "Red Max, Max. speed: 40"])
+
+
 def test_a_figure_stays_beside_a_dash():
     """The dash has no number, but its row has others, which nobody asked for."""
     header = "Part | Costs | Sales\nOther lamps |"
