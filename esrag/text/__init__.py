@@ -94,6 +94,10 @@ NAMED_ROW = re.compile(r"[^:;|\n]{1,80}: [^;\n]*; [^:;|\n]{1,80}: ")
 _UNDERLINE = re.compile(r"([=~\-*^])\1{2,}")
 _LABEL = re.compile(rf"\(?\w{{1,5}}[.):]|{_CAPTION}")
 _BEGINS_NOTHING = re.compile(r"\s*[)\]},:;](?!\S?[)(])")  # but a smiley
+_SHORTENED = re.compile(  # before a word in small letters or a number
+    r"\b(?i:approx|avg|dept|est|excl|ext|incl|max|min|nos?|temp)\. [a-z\d]\Z"
+)
+_MAX_SHORTENED = 8  # characters
 # A line that ends like this continues on the next one: "…, as listed in / Table 3. The …".
 _OPEN_END = re.compile(
     r"(?:[,(–-]|\b(?:a|an|and|are|as|at|by|for|from|in|into|is|of|on|or|that|the|to|with"
@@ -383,13 +387,14 @@ def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _goes_on(text: str, span: tuple[int, int], block_start: int, end: int) -> bool:
     """Return whether a sentence goes on after what looks like its end.
 
-    It does after a label such as "Table 3.", and before a mark that begins no sentence, as in
-    "(est.): 7".
+    It does after a label such as "Table 3.", within "Max. load", and before a mark that begins no
+    sentence, as in "(est.): 7".
     """
     start, stop = span
     if stop >= end:
         return False
-    return _BEGINS_NOTHING.match(text, stop) is not None or (
+    is_cut = _SHORTENED.search(text, max(start, stop - _MAX_SHORTENED), stop + 2)
+    return bool(is_cut or _BEGINS_NOTHING.match(text, stop)) or (
         start == block_start and _LABEL.fullmatch(text, start, stop) is not None
     )
 

@@ -207,3 +207,10 @@ def test_what_a_term_means_begins_a_line_of_its_own():
         '"burn" means a fire\nof brush;',
         '"Chief" includes a deputy;',
     ]
+
+
+def test_a_shortened_word_does_not_end_a_sentence():
+    """Unless what follows begins like one."""
+    text = "Cotton, Max. load: 9, see no. 5. It has no max. Load it."
+    said = [text[start:end] for start, end in sentence_spans(text)]
+    assert said == ["Cotton, Max. load: 9, see no. 5.", "It has no max.", "Load it."]
