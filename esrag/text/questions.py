@@ -27,7 +27,9 @@ _COMPARES = re.compile(
     r"|\bhow (?:did|has|have)\b[^?]{1,80}\b(?:change|develop)\w*\b[^?]{0,80}\b(?:between|from)\b"
     r"|\A[^?:,]{2,60} or [^?:,]{1,60}, [^?,]{0,20}\b(?:which|what(?! else)|who|where|how)\b"
     r"|\A[^?:]{2,80}? or [^?:]{1,80}(?::| [–—-]) (?:\w{2,5} )?(?:which|what|who|where|how)\b"
-    r"|\bwhat (?:does|do) [^?]{1,60} that [^?]{1,60} (?:does|do)(?: not|n['’]t)\b",
+    r"|\bwhat (?:does|do) [^?]{1,60} that [^?]{1,60} (?:does|do)(?: not|n['’]t)\b"
+    rf"|\bhow much {_MORE} [^?]{{1,80}} instead of\b"
+    r"|\A[^?:,]{1,60} and [^?:,]{1,60}[,:] (?:what|which|who|where|how)\b[^?]{1,80}\beach\b",
     re.IGNORECASE,
 )
 _MEASURES = (
@@ -226,7 +228,8 @@ _SIDES = tuple(
             rf"\A.* (?P<placed>{_PLACED}) (?P<left>{_THING}) (?:or|than) (?P=placed)"
             rf" (?P<right>{_THING})(?:, .*)?{_END}"
         ),
-        rf"\A(?P<left>{_THING}) or (?P<right>{_THING}), .*\b(?:which|what|who|where|how)\b",
+        rf"\A(?P<left>{_THING}) (?:and|or) (?P<right>{_THING}), .*\b(?:which|what|who|where|how)\b",
+        rf"(?P<left>(?:\w+ )?\w+) instead of (?P<right>{_THING}){_END}",
         rf"\bdifferently {_WITH} (?P<left>{_THING}) {_THAN} (?P<right>{_THING}){_END}",
     )
 )
@@ -248,8 +251,8 @@ _HOW = re.compile(
 _MEASURED = {
     "big": "size", "deep": "depth", "expensive": "price", "far": "distance", "fast": "speed",
     "hard": "hardness", "heavy": "weight", "high": "height", "hot": "temperature", "large": "size",
-    "long": "length", "loud": "noise", "old": "age", "tall": "height", "thick": "thickness",
-    "wide": "width",
+    "long": "length duration", "loud": "noise", "old": "age", "tall": "height",
+    "thick": "thickness", "wide": "width",
 }  # fmt: skip
 _HYPHENATED = re.compile(r"(?<![\w-])[a-z]{2,5}-[a-z]{3,20}(?![\w-])")
 _SET = "(?:change|configure|give|say|set|specify|specified|tell)"
@@ -292,6 +295,10 @@ _OTHER_WORDS = tuple(
         ("sells?|sold", "sales"),
         ("spends?|spent", "spending expenditure expense"),
         ("weigh(?:s|ed)?", "weight"),
+        (r"once(?=\s*(?:[,.;?!]|\Z))", "one"),
+        (r"twice(?=\s*(?:[,.;?!]|\Z))", "two"),
+        (r"first three months(?= of\b)", "q1 first quarter"),
+        (r"last three months(?= of\b)", "q4 fourth quarter"),
         ("whole|altogether|in all|in full|overall", "total"),
         (r"end(?= of (?:the (?:fiscal )?year )?(?:19|20)\d\d)", "December 31"),
         (_UNLESS, "default"),
