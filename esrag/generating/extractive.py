@@ -48,6 +48,7 @@ _SINGLE = {"count", "yesno", "who", "time"}  # kinds of questions that no list a
 _SENTENCES = {*_SINGLE, "comparison", "definition"}  # those that single sentences answer
 _CUT = re.compile(r"\b(?:an?|and|at|by|either|for|from|of|or|the|to|with)\Z")  # within a sentence
 _ALL = re.compile(r"\bfollowing\b", re.IGNORECASE)  # in a list's lead
+_REASONS = re.compile(r"\b(?:reasons?|because|causes?)\b", re.IGNORECASE)  # in a list's lead
 _STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
 _ENTRY = re.compile(r"(?P<term>[^:.]{1,60}: )?(?:An?|Any|One|The) [a-z]")
 _IS_ONE = re.compile(
@@ -333,7 +334,10 @@ def _is_entry(statement: Statement) -> bool:
 
 def _find_list(question: str, ranked: Sequence[Statement]) -> Statement | None:
     """Return the best list if a question asks for one, or the best statement if it is a list."""
-    is_asked = read_question(question).kind == "list"
+    kind = read_question(question).kind
+    if kind == "reason" and (reasons := _find_reasons(ranked)):
+        return reasons
+    is_asked = kind == "list"
     if is_asked and (told := _find_promised(ranked)):
         return told
     asks_things = _THINGS.search(question)
@@ -349,6 +353,12 @@ def _find_list(question: str, ranked: Sequence[Statement]) -> Statement | None:
 
     others = (each for each in ranked if each.fit >= ADDED * ranked[0].fit)
     return next((each for each in others if _announces(question, each)), None)
+
+
+def _find_reasons(ranked: Sequence[Statement]) -> Statement | None:
+    """Return the list that is announced as reasons, if it fits nearly as well as the best."""
+    near = [each for each in ranked if each.fit >= LISTED * ranked[0].fit and each.items > 1]
+    return next((each for each in near if _REASONS.search(each.text.partition(":")[0])), None)
 
 
 def _is_read_as_worse(statement: Statement, best: Statement) -> bool:

@@ -420,6 +420,14 @@ def test_a_list_below_a_question_answers_it_whole():
         assert answer(question, text).text == "tenants on leave; tenants of the tower [c1]"
 
 
+def test_a_question_why_gets_the_list_of_reasons():
+    """It may fit a little less than a sentence that says what happened."""
+    best = Statement("c1", 4, "The price went up by 5 pounds.", "", 0.9)
+    listed = Statement("c1", 5, "The reasons: oil is dear; wicks are scarce", "", 0.85, items=2)
+    assert quote("Why did the price go up?", best, listed).startswith("The reasons: oil")
+    assert quote("Why did the price go up?", best, replace(listed, fit=0.5)).startswith("The price")
+
+
 def test_a_list_that_the_reader_takes_for_worse_is_no_answer():
     """Though it fits nearly as well, and the question asks for a list."""
     best = Statement("c1", 4, "Claim your fare back in the app.", "", 0.9, reading=2.0)
