@@ -37,6 +37,11 @@ _HOW_MUCH_OF = re.compile(
     r"(?:does|do|did|will|would)\b",
     re.IGNORECASE,
 )
+_TAKES = re.compile(  # time, where "How long is it?" may ask for a length
+    r"\bhow long (?:do|does|did|will|would|can|may)\b[^?]{1,80}"
+    r"\b(?:last|live|run|stay|take|wait)\b",
+    re.IGNORECASE,
+)
 _TRUTH = re.compile(r": (?:true|false)\W*\Z", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\bhow many ([a-z]+)\b", re.IGNORECASE)
 _FAMILIES = {
@@ -74,6 +79,8 @@ def gives_other_kind(question: str, text: str) -> bool:
     True
     >>> gives_other_kind("How much time does it take by default?", "index.knn, Default: false")
     True
+    >>> gives_other_kind("How long does a hot wash take?", "Cotton, Hottest inside: 55 °C")
+    True
     """
     if read_question(question).kind == "count" and _TRUTH.search(text):
         return True
@@ -92,6 +99,8 @@ def _asked_family(question: str) -> str:
     """
     if read_question(question).kind != "count":
         return ""
+    if _TAKES.search(question):
+        return "time"
     unit = next(filter(is_unit, _HOW_MANY.findall(question)), "")
     if unit:
         return _find_family(normalise_unit(unit))
