@@ -229,7 +229,7 @@ _SIDES = tuple(
             rf" (?P<right>{_THING})(?:, .*)?{_END}"
         ),
         rf"\A(?P<left>{_THING}) (?:and|or) (?P<right>{_THING}), .*\b(?:which|what|who|where|how)\b",
-        rf"(?P<left>(?:\w+ )?\w+) instead of (?P<right>{_THING}){_END}",
+        rf"\b(?P<left>(?:\w{{1,40}} )?\w{{1,40}}) instead of (?P<right>{_THING}){_END}",
         rf"\bdifferently {_WITH} (?P<left>{_THING}) {_THAN} (?P<right>{_THING}){_END}",
     )
 )
