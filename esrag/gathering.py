@@ -110,7 +110,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         reading=best.reading if best else None,
         has_steps=bool(algorithm),
         has_entry=has_entry,
-        is_row=best is not None and "|" in best.source,
+        is_row=best is not None and best.is_row,
     )
     sureness = confidence(signals) if _ASKS.search(question) else 0.0
     clock.lap("evidence")

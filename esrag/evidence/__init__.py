@@ -41,6 +41,11 @@ class Statement:
     reading: float | None = None
 
     @property
+    def is_row(self) -> bool:
+        """Return whether the statement is a row of a table."""
+        return "|" in self.source
+
+    @property
     def cells(self) -> tuple[str, ...]:
         """Return the cells of a row; the whole source of anything else."""
         return tuple(self.source.strip("| ").split("|"))

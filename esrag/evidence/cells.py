@@ -144,7 +144,7 @@ def _asks_for_cell(question: str, evidence: Sequence[Evidence]) -> bool:
 
 def _is_answered(question: str, best: Statement | None) -> bool:
     """Return whether a sentence surely answers a question of yes or no."""
-    is_sentence = best is not None and "|" not in best.source and (best.reading or 0.0) >= SURE
+    is_sentence = best is not None and not best.is_row and (best.reading or 0.0) >= SURE
     return is_sentence and read_question(question).kind == "yesno"
 
 

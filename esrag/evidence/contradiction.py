@@ -102,7 +102,7 @@ def _label(text: str) -> str:
 
 
 def _is_row(statement: Statement) -> bool:
-    return "|" in statement.source or bool(
+    return statement.is_row or bool(
         CAPTION.match(statement.text) or parse_named_row(statement.text)
     )
 

@@ -219,7 +219,7 @@ def _read_statement(statement: Statement, others: Mapping[str, AbstractSet[str]]
         text=text,
         words=words,
         held=frozenset(words) | meant,
-        is_row="|" in statement.source,
+        is_row=statement.is_row,
         is_list=statement.items > 1 or bool(_LISTED.search(text)),
         name=_read_name(statement),
     )

@@ -44,7 +44,7 @@ def prefer_years(question: str, statements: Sequence[Statement]) -> tuple[Statem
     asked = find_years(question)
 
     def is_of_others(each: Statement) -> bool:
-        own = each.source if "|" in each.source else ""
+        own = each.source if each.is_row else ""
         return gives_other_years(asked, own) or gives_other_years(
             asked, f"{each.under} {each.text}"
         )
@@ -54,7 +54,7 @@ def prefer_years(question: str, statements: Sequence[Statement]) -> tuple[Statem
 
 def _prefer_named_rows(question: str, statements: Sequence[Statement]) -> tuple[Statement, ...]:
     """Return the statements, rows moved behind if the question names another of their passage."""
-    rows = {each: (each.key, each.text, each.cells) for each in statements if "|" in each.source}
+    rows = {each: (each.key, each.text, each.cells) for each in statements if each.is_row}
     unnamed = find_unnamed(question, [*rows.values()])
     return _prefer(statements, lambda each: rows.get(each) not in unnamed)
 

@@ -68,7 +68,7 @@ def _name(statement: Statement) -> list[str]:
 
     These are without its arguments.
     """
-    if "|" in statement.source:
+    if statement.is_row:
         return _begin(statement)
     name, colon, _ = statement.text.partition(":")
     return terms(_ARGUMENT.sub("", name) if colon and len(name) <= MAX_NAME else statement.under)

@@ -36,7 +36,7 @@ def stands_alone(statement: Statement) -> bool:
     [True, False, False, False, False]
     """
     text = statement.text
-    if statement.items > 1 or "|" in statement.source:
+    if statement.items > 1 or statement.is_row:
         return True
     is_cut = len(text.split()) <= MAX_CUT and not _ENDS.search(text)
     return not (is_cut or any(each.match(text) for each in (_REFERS_BACK, _OF_ANYTHING, _JOINS)))

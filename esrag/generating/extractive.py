@@ -283,7 +283,7 @@ def _find_near(kind: str, best: Statement, ranked: Sequence[Statement]) -> list[
     If there is a reader, it takes each for an answer, or the statement is right before or after the
     best, or has the figure that the question wants and the best lacks.
     """
-    least = (NEAR if "|" in best.source else ADDED) * best.fit
+    least = (NEAR if best.is_row else ADDED) * best.fit
     near = [each for each in ranked if each is not best and each.fit >= least]
     if best.reading is None:
         return near
@@ -503,9 +503,12 @@ def _shorten(text: str, statement: Statement, question: str) -> list[str]:
 
     A parameter's description may explain all of its values.
     """
-    is_row = "|" in statement.source
-    said = [*split_sentences(drop_lead(text) if is_row else text)]
-    if not is_row or len(text.split()) <= MAX_WORDS or read_question(question).kind == "list":
+    said = [*split_sentences(drop_lead(text) if statement.is_row else text)]
+    if (
+        not statement.is_row
+        or len(text.split()) <= MAX_WORDS
+        or read_question(question).kind == "list"
+    ):
         return said
 
     asked, named = set(terms(question)), set(terms(said[0]))
