@@ -149,21 +149,23 @@ def _read_below_dashes(block: Sequence[str]) -> Aligned | None:
     >>> _read_below_dashes(block).rows
     (('Key', 'Meaning'), ('oil', 'how much it has'), ('lid', 'or cap'))
     """
-    line, *others = [n for n, each in enumerate(block) if n and _is_dashes(each)] or [0]
-    start = max(line - MAX_HEADER, int(_is_dashes(block[0])))
-    bodies = {
-        end: [each for each in block[line + 1 : end] if not _is_dashes(each)]
-        for end in (len(block), *(each + 1 for each in others[-1:]))
-        if line
-    }
-    tables = (
-        Aligned(first, end, rows)
-        for end, body in bodies.items()
-        for columns, limits in _iter_columns(block[line], body)
-        for first in range(start, line)
-        if (rows := _read_table(block[first:line], body, columns, limits))
-    )
-    return next(tables, None)
+    dashes = {n for n, each in enumerate(block) if _is_dashes(each)}
+    line = min((n for n in dashes if n), default=0)
+    if not line:
+        return None
+
+    start = max(line - MAX_HEADER, int(0 in dashes))
+    for end in dict.fromkeys((len(block), max(dashes) + 1)):
+        body = [block[n] for n in range(line + 1, end) if n not in dashes]
+        tables = (
+            Aligned(first, end, rows)
+            for columns, limits in _iter_columns(block[line], body)
+            for first in range(start, line)
+            if (rows := _read_table(block[first:line], body, columns, limits))
+        )
+        if table := next(tables, None):
+            return table
+    return None
 
 
 def _is_dashes(line: str) -> bool:
