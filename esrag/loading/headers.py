@@ -127,7 +127,7 @@ def join_header(rows: Sequence[Row]) -> Row:
 def _spread_names(row: Row, below: Sequence[Row], width: int) -> Iterator[str]:
     """Yield the name that a row of a header gives to each column."""
     is_stub = not any(lower[0] for lower in below)
-    has_spans = any(left and left == cell for left, cell in pairwise(row))
+    has_spans = bool(_find_repeats(row))
     name = ""
 
     for column in range(width):
@@ -188,6 +188,15 @@ def spread_cells(rows: Iterable[Sequence[Cell]]) -> Iterator[Row]:
         yield [one.text for one in row] if given else []  # nothing of its own: a hidden row
 
 
+def limit_cover(rows: int, columns: int) -> tuple[int, int]:
+    """Return how many rows and columns a cell covers: at least itself, at most what is spread.
+
+    >>> limit_cover(0, 2), limit_cover(1, 10**9)
+    ((1, 2), (1, 100))
+    """
+    return min(max(rows, 1), MAX_ROWS_COVERED), min(max(columns, 1), MAX_COVERED)
+
+
 def repeat_text(text: str, width: int) -> Row:
     """Return the cells of one that covers so many columns: its text in each, if that is short."""
     return [text, *[text if len(text) <= MAX_COPIED else ""] * (min(width, MAX_COVERED) - 1)]
@@ -216,7 +225,7 @@ def _goes_on(upper: Row, lower: Row, body: Sequence[Row]) -> bool:
     if not _fills_gaps(lower, upper):
         return False
     has_figures = any(_is_figure(cell) for row in body[:MAX_HEADER_ROWS] for cell in row)
-    if any(cell and cell == left for left, cell in pairwise(upper)):  # covers several columns
+    if _find_repeats(upper):
         return has_figures or not _fills_others(lower, upper)
 
     is_repeated = len(set(lower)) < len(lower)
@@ -232,16 +241,12 @@ def _names_spans(upper: Row, lower: Row) -> bool:
     >>> _names_spans(["Term", "Rate up to", "Rate up to"], ["", "60%", "75%"])
     True
     """
-    spanned = {
-        n + side
-        for n, (left, cell) in enumerate(pairwise(upper))
-        if left == cell != ""
-        for side in (0, 1)
-    }
+    repeats = _find_repeats(upper)
+    spanned = repeats | {n - 1 for n in repeats}
     return (
-        bool(spanned)
+        0 not in spanned
+        and bool(spanned)
         and spanned == {n for n, cell in enumerate(lower) if cell}
-        and 0 not in spanned
     )
 
 
@@ -297,6 +302,11 @@ def _names_figures(row: Row, body: Sequence[Row]) -> bool:
     below = body[0] if body else []
     figures = sum(_is_figure(cell) for cell in below[1 : len(row)])
     return all(row) and figures >= MIN_FIGURES
+
+
+def _find_repeats(row: Row) -> set[int]:
+    """Return the columns that repeat the name before them: it covers several."""
+    return {n for n, (left, cell) in enumerate(pairwise(row), 1) if cell and cell == left}
 
 
 def _gaps(row: Row) -> list[int]:

@@ -5,14 +5,7 @@ from itertools import takewhile
 from typing import Any
 
 from esrag.loading.attributes import read_number
-from esrag.loading.headers import (
-    MAX_COVERED,
-    MAX_HEADER_ROWS,
-    MAX_ROWS_COVERED,
-    Cell,
-    join_header,
-    spread_cells,
-)
+from esrag.loading.headers import MAX_HEADER_ROWS, Cell, join_header, limit_cover, spread_cells
 
 _CELLS = ("td", "th")
 _PARTS = ("caption", "tbody", "tfoot", "thead", "tr", *_CELLS)
@@ -131,7 +124,7 @@ def _read_cell(cell: Any) -> Cell:
 def count_covered(cell: Any) -> tuple[int, int]:
     """Return how many rows and columns a cell covers, including its own."""
     rows, columns = (read_number(cell.get(name), 1) for name in ("rowspan", "colspan"))
-    return min(max(rows, 1), MAX_ROWS_COVERED), min(max(columns, 1), MAX_COVERED)
+    return limit_cover(rows, columns)
 
 
 def _lays_out(element: Any, table: list[Any]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from esrag.errors import ParsingError
 from esrag.loading import archive
 from esrag.loading.attributes import read_number
-from esrag.loading.headers import MAX_COVERED, MAX_ROWS_COVERED, Cell, spread_cells
+from esrag.loading.headers import Cell, limit_cover, spread_cells
 from esrag.loading.inheritance import inherit
 from esrag.loading.layout import Layout, clean_title, count_characters
 from esrag.loading.numbering import Mark
@@ -174,4 +174,4 @@ def _read_cell(cell: Any) -> Cell:
     text = " ".join(map(_text, cell.iterchildren("{*}*")))
     rows = read_number(cell.get(f"{_TABLE}number-rows-spanned"), 1)
     columns = read_number(cell.get(f"{_TABLE}number-columns-spanned"), 1)
-    return text, min(rows, MAX_ROWS_COVERED), max(1, min(columns, MAX_COVERED))
+    return text, *limit_cover(rows, columns)

@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import Any
 
 from esrag.loading import archive
-from esrag.loading.headers import MAX_COVERED, MAX_ROWS_COVERED, Cell, spread_cells
+from esrag.loading.headers import Cell, limit_cover, spread_cells
 from esrag.loading.layout import Layout, clean_title, count_characters
 from esrag.loading.numbering import Mark
 from esrag.loading.superscripts import separate_raised
@@ -92,11 +92,7 @@ def _write(layout: Layout, shapes: Iterable[Any]) -> None:
 def _read_cells(row: Any) -> list[Cell]:
     """Return the cells of a row without those that others cover."""
     return [
-        (
-            cell.text_frame.text,
-            min(cell.span_height, MAX_ROWS_COVERED),
-            min(cell.span_width, MAX_COVERED),
-        )
+        (cell.text_frame.text, *limit_cover(cell.span_height, cell.span_width))
         for cell in row.cells
         if not cell.is_spanned
     ]
