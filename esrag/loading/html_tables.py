@@ -98,10 +98,13 @@ def _merge_header_rows(table: Any) -> bool:
 
     rows = [*table.iter("tr")]
     header = [*takewhile(_is_header, rows)]
+    if len(header) in (0, 1, len(rows)) or _reaches_below(header):
+        return False
+
     grid = [*spread_cells([_read_cell(cell) for cell in row] for row in header)]
     titles = sum(1 for _ in takewhile(lambda row: not any(row[1:]), grid))
     header = header[titles:]
-    if len(header) == len(rows) or not 1 < len(header) <= MAX_HEADER_ROWS:
+    if not 1 < len(header) <= MAX_HEADER_ROWS:
         return False
 
     first, *others = header
@@ -115,6 +118,15 @@ def _merge_header_rows(table: Any) -> bool:
 
 def _is_header(row: Any) -> bool:
     return len(row) > 0 and all(cell.tag == "th" for cell in row)
+
+
+def _reaches_below(header: Sequence[Any]) -> bool:
+    """Return whether a cell of a header covers rows below it, which would move without it."""
+    return any(
+        count_covered(cell)[0] > len(header) - number
+        for number, row in enumerate(header)
+        for cell in row
+    )
 
 
 def _read_cell(cell: Any) -> Cell:

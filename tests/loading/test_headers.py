@@ -176,6 +176,17 @@ def test_a_table_of_markdown_may_have_two_rows_of_names(load_one, header, below,
     assert kiel.startswith(f"Size: Kiel, {merged}: 57")
 
 
+def test_a_header_cell_that_reaches_below_the_header_stays(load_one):
+    """Without it the cells of the row below would move to the left."""
+    page = """<table>
+    <tr><th rowspan="3">Gate</th><th colspan="2">Hours</th></tr>
+    <tr><th>summer</th><th>winter</th></tr>
+    <tr><td>9 to 12</td><td>closed</td></tr>
+    <tr><td>Lake</td><td>10 to 14</td><td>closed</td></tr>
+    </table>"""
+    assert "Gate | 9 to 12 | closed" in load_one("gates.html", page).text
+
+
 def test_shares_below_a_name_of_several_columns_are_names_too():
     """Of rates up to a share of the price, say; a row of figures has a label."""
     header = ["Term", "Fee", "Rate up to", "Rate up to"]
