@@ -30,7 +30,7 @@ _MONEY = re.compile(
     re.IGNORECASE,
 )
 # "How much memory does it cost?", "How long can I call before it costs more?"
-_HOW_MUCH_OF = re.compile(
+_NO_MONEY = re.compile(
     r"\bhow (?:early|far|fast|late|long|often|old|quickly|soon)\b"
     r"|\bhow much (?:(?:more|less|extra) )?"
     r"(?!(?:more|less|extra|money|rent|tax|deposit|pay|interest)\b)[a-z]+ "
@@ -104,7 +104,7 @@ def _asked_family(question: str) -> str:
     unit = next(filter(is_unit, _HOW_MANY.findall(question)), "")
     if unit:
         return _find_family(normalise_unit(unit))
-    return "money" if _MONEY.search(question) and not _HOW_MUCH_OF.search(question) else ""
+    return "money" if _MONEY.search(question) and not _NO_MONEY.search(question) else ""
 
 
 def _find_family(unit: str) -> str:

@@ -238,7 +238,7 @@ _DIFFERS = re.compile(
     re.IGNORECASE,
 )
 
-_ASKS_HOW = re.compile(r"\b(?:differ\w*|distinguish\w*|distinction|apart)\b", re.IGNORECASE)
+_ASKS_DIFFERENCE = re.compile(r"\b(?:differ\w*|distinguish\w*|distinction|apart)\b", re.IGNORECASE)
 _ONES = re.compile(r"\sones?\Z", re.IGNORECASE)  # "from ordinary ones"
 _YEAR_BEFORE = re.compile(r"\b(?:in )?(?:the|a|one) (?:previous year|year (?:before|earlier))\b")
 
@@ -574,7 +574,7 @@ def split_sides(question: str) -> tuple[str, ...]:
     ()
     """
     question = _shorten(question)
-    found = _find_sides(question) if _ASKS_HOW.search(question) else None
+    found = _find_sides(question) if _ASKS_DIFFERENCE.search(question) else None
     return tuple(f"What is {each}?" for each in _get_sides(found) if each) if found else ()
 
 
