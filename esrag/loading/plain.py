@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from esrag.loading.aligned import write_aligned
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.layout import Layout, trim
+from esrag.loading.paged import join_pages
 from esrag.loading.plain_headings import find_headings, find_title
 from esrag.records import Document, Source
 from esrag.text import normalise
@@ -31,7 +32,7 @@ class PlainLoader:
         Raises: ParsingError if no encoding fits.
         """
         layout = Layout()
-        plain = normalise(_COLOUR.sub("", decode(source.data)))
+        plain = normalise(join_pages(_COLOUR.sub("", decode(source.data))))
         text, tables = write_aligned(trim(_O_BULLET.sub(r"\1•", plain)))
         layout.add(text)
         for table in tables:

@@ -18,6 +18,9 @@ MAX_INDENT, MAX_NUMBERED_INDENT = 8, 4
 MAX_ASKED_LINES = 4
 MAX_HEAD, MAX_TITLE_BLOCK = 5_000, 3  # characters and blocks in which a title is looked for
 CENTRED = 8  # least indent
+MIDDLE = 36  # of lines of 72 characters
+OFF_MIDDLE = 2  # characters between the middles of centred lines
+MAX_TITLE_LINES = 3
 ASKED_LEVEL = 9  # below all others
 
 _NUMBERED = re.compile(
@@ -29,6 +32,7 @@ _TITLE = re.compile(r".*[^\W_][\"”)?]*")  # it ends no sentence, unless it ask
 _BLANK = re.compile(r"\n(?:[^\S\n]*\n)+")
 _RULE = re.compile(r"[\W_]*")
 _BEGINS = re.compile(r"[^\W\d_a-z]|[\"“(]")  # a title
+_HAS_CAPITAL = re.compile(r"\S{0,20}?[^\W\d_a-z]")  # in its first word: "iCalendar", "0-RTT"
 _CAPITALS = re.compile(r"(?:[^\W_a-z]|[ ,.'’&():–-])+")
 _REMARK = re.compile(r"\s{3,}(?=\S)|\s{1,2}(?=\()")
 _WORD = re.compile(r"[^\W\d_]{3}")
@@ -83,7 +87,7 @@ def find_headings(text: str) -> list[Heading]:
 def find_title(text: str) -> str:
     r"""Return the title of a text, "" without one: its first line if that stands alone.
 
-    Or the first centred line above the text, as in a memo with names and a date at the top.
+    Or the first centred lines above the text, as in a memo with names and a date at the top.
 
     >>> find_title("To: all\nFrom: me\n\n             Of Kettles\n\nThey boil.")
     'Of Kettles'
@@ -93,11 +97,32 @@ def find_title(text: str) -> str:
     blocks = [block for block in _BLANK.split(text[:MAX_HEAD]) if block.strip()]
     for number, block in enumerate(blocks[:MAX_TITLE_BLOCK]):
         shown = [line for line in block.split("\n") if not _RULE.fullmatch(line)]
-        title = "\n".join(shown).strip(" |")
-        is_placed = number == 0 or len(block) - len(block.lstrip()) >= CENTRED
-        if is_placed and len(shown) == 1 and _BEGINS.match(title) and _is_title(title):
-            return join_lines(title)
+        lines = [line.strip(" |") for line in shown]
+        is_placed = _are_centred(shown) or (number == 0 and len(shown) == 1)
+        is_short = 0 < len(lines) <= MAX_TITLE_LINES and all(map(_is_title, lines))
+        if is_placed and is_short and _BEGINS.match(lines[0]):
+            return join_lines(" ".join(lines))
     return ""
+
+
+def _are_centred(lines: Sequence[str]) -> bool:
+    """Return whether lines are indented far, or have the middle of a memo's page as theirs.
+
+    >>> _are_centred([" " * 9 + "Of Kettles"]), _are_centred(["  Of Kettles", "  and Pans"])
+    (True, False)
+    >>> _are_centred([" " * 5 + "The Care of Kettles and Pans in Small Vessels Under Sail"])
+    False
+    >>> _are_centred([" " * 5 + "The Care of Kettles and Pans in Small Vessels Under Way at Sea"])
+    True
+    """
+    indents = [len(line) - len(line.lstrip()) for line in lines]
+    middles = [
+        (indent + len(line.rstrip())) / 2 for indent, line in zip(indents, lines, strict=True)
+    ]
+    if any(abs(middle - middles[0]) > OFF_MIDDLE for middle in middles):
+        return False
+    is_middle = all(abs(middle - MIDDLE) <= 1 for middle in middles)
+    return min(indents, default=0) >= (1 if is_middle else CENTRED)
 
 
 def _has_columns(lines: Sequence[Line]) -> bool:
@@ -138,10 +163,19 @@ def _read_number(line: _Placed) -> tuple[int, str] | None:
     if not (found and line.is_after_blank and line.is_before_blank and _is_title(found["title"])):
         return None
     level = found["number"].count(".") + 1
-    if level == 1 and not (_BEGINS.match(found["title"]) or line.text.endswith("?")):
+    if level == 1 and not (_begins_title(found["title"]) or line.text.endswith("?")):
         return None
     most = 1 if level == 1 else MAX_NUMBERED_INDENT
     return (level, join_lines(line.text)) if line.indent <= most else None
+
+
+def _begins_title(text: str) -> bool:
+    """Return whether the first word of a text has a capital, or a quote before it.
+
+    >>> [_begins_title(each) for each in ("iCalendar objects", "0-RTT data", "eggs", "2 Eggs")]
+    [True, True, False, False]
+    """
+    return bool(_BEGINS.match(text) or _HAS_CAPITAL.match(text))
 
 
 def _is_loud(title: str) -> bool:

@@ -1,4 +1,4 @@
-"""Running heads and feet of a PDF: what pages begin and end with, and sections named by heads."""
+"""Running heads and feet: what pages begin and end with, and the sections that heads name."""
 
 import re
 from collections import Counter
@@ -16,6 +16,7 @@ _NAMED = 0.6  # of the pages with a head, where its second line is a name
 _AGAIN = 1.5  # times that each name begins a section; more do left and right pages
 _FIRST = 3  # pages on which a document has its title
 _MIN_TITLE = 4  # characters
+_MAX_LENGTH = 300  # characters of a running line
 _NUMBER = re.compile(r"\d{1,6}")
 
 _MIN_WORDS = 3  # of a line that has the page number on two pages
@@ -31,6 +32,22 @@ def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
     one as well if it comes back there.
     """
     return [body for _, body in _split(pages)]
+
+
+def find_bodies(pages: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
+    """Return the first line of each page that is no running line, and the one after the last.
+
+    A page without any has (0, 0).
+
+    >>> find_bodies([["On kettles", "", "a"], ["On kettles", "", "b"], ["", "On kettles", "c", ""]])
+    [(2, 3), (2, 3), (2, 3)]
+    """
+    bodies: list[tuple[int, int]] = []
+    for page, (heads, body) in zip(pages, _split(pages), strict=True):
+        shown = [number for number, line in enumerate(page) if line.strip()]
+        own = shown[len(heads) :][: len(body)]
+        bodies.append((own[0], own[-1] + 1) if own else (0, 0))
+    return bodies
 
 
 def find_running_titles(pages: Sequence[Sequence[str]]) -> Marks:
@@ -166,7 +183,12 @@ def _find_names(pages: Sequence[Sequence[str]], heads: Sequence[int]) -> set[str
 
 
 def _keys(line: str, page: int) -> Iterator[str]:
-    """Yield the line, and variants with one number replaced by its distance to the page number."""
+    """Yield the line, and variants with one number replaced by its distance to the page number.
+
+    A long line yields nothing.
+    """
+    if len(line) > _MAX_LENGTH:
+        return
     yield join_lines(line).casefold()
     for match in _NUMBER.finditer(line):
         distance = f"#{int(match[0]) - page}"

@@ -20,8 +20,33 @@ def test_numbered_headings_give_their_levels(load_one):
         ("1. Members",),
         ("1. Members", "1.1. Fees"),
         ("2. Votes",),
-        ("2. Votes", "A.1 Old rules"),
+        ("A.1 Old rules",),
     ]
+
+
+PAGES = (
+    "\n\n          Kettles at Sea\n         and in Harbour\n\n1.  iKettle\n\n   The lid of the",
+    "   kettle is blue.\n\n2.  Care\n\n   It is oiled.",
+    "   It shines.",
+)
+
+
+@pytest.mark.parametrize("feed", ["\f", "\n"])
+def test_the_pages_of_a_memo_are_joined(load_one, feed):
+    """A paragraph goes on; running lines are no text, and the title may have two lines."""
+    head, foot = (
+        "Memo 7           Kettles        May 2024",
+        "Lind          Informational     [Page {}]",
+    )
+    pages = [f"{head}\n\n{page}\n\n\n{foot.format(n)}" for n, page in enumerate(PAGES, 1)]
+
+    document = load_one("a.txt", f"\n{feed}".join(pages))
+
+    assert document.title == "Kettles at Sea and in Harbour"
+    assert paths(document) == [("1. iKettle",), ("2. Care",)]
+    assert document.text.endswith(
+        "   The lid of the\n   kettle is blue.\n\n2.  Care\n\n   It is oiled.\n\n   It shines."
+    )
 
 
 def test_numbered_capitals_need_no_blank_line_below(load_one):
