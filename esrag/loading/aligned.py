@@ -1,8 +1,9 @@
 """Tables in plain text whose columns are aligned with spaces, as the rows that they show.
 
-A table needs a header. Its columns are those of a line of dashes below it, or stretches that are
-blank in every row. Without dashes for each column, most of its cells are figures or a few letters,
-as "None" and "20 feet" are: in other text, such as code or verse, aligned words are no table.
+A table needs a header. Its columns are those of its frame or of a line of dashes below it, or
+stretches that are blank in every row. Without dashes for each column, most of its cells are figures
+or a few letters, as "None" and "20 feet" are: in other text, such as code or verse, aligned words
+are no table.
 """
 
 import re
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
+from esrag.loading.framed import read_framed
 from esrag.loading.layout import join_lines, split_rows, table_lines, trim
 from esrag.records import Span
 from esrag.text.captions import read_caption
@@ -72,9 +74,9 @@ def find_aligned(lines: Sequence[str]) -> Iterator[Aligned]:
     shown = [line.expandtabs().rstrip() for line in lines]
     free = 0  # the first line that no table has
     for start, end in _find_blocks(shown):
-        if below := _read_below_dashes(shown[start:end]):
-            free = start + below.last
-            yield replace(below, first=start + below.first, last=free)
+        if marked := _read_marked(shown[start:end]):
+            free = start + marked.last
+            yield replace(marked, first=start + marked.first, last=free)
             continue
         if any(map(_RULE.fullmatch, shown[start:end])):
             continue
@@ -133,6 +135,14 @@ def _find_blocks(lines: Sequence[str]) -> Iterator[Extent]:
         if number > start:
             yield start, number
         start = number if line else number + 1
+
+
+def _read_marked(block: Sequence[str]) -> Aligned | None:
+    """Return the table that has a frame, or a line of dashes below its header, or None."""
+    if framed := read_framed(block):
+        first, last, rows = framed
+        return Aligned(first, last, tuple(map(tuple, rows)))
+    return _read_below_dashes(block)
 
 
 def _read_below_dashes(block: Sequence[str]) -> Aligned | None:
