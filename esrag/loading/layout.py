@@ -158,10 +158,22 @@ def sections(headings: Sequence[tuple[int, int, str]], end: int) -> tuple[Sectio
 
     for (start, level, title), stop in zip(headings, ends, strict=False):
         own = (is_clause(title) and get_number(title)) or title
-        above = [(outer, name) for outer, name in above if outer < level] + [(level, own)]
+        above = [(outer, name) for outer, name in above if outer < level and _may_hold(name, own)]
+        above.append((level, own))
         made.append(Section(tuple(name for _, name in above), start, stop))
 
     return tuple(made)
+
+
+def _may_hold(outer: str, inner: str) -> bool:
+    """Return whether a section may be within another one by their numbers.
+
+    >>> [_may_hold(outer, "2.1 Rates") for outer in ("2 Rent", "3 Keys", "Part 3")]
+    [True, False, True]
+    """
+    above, own = (get_number(title).split(".") for title in (outer, inner))
+    is_numbered = above[0].isdigit() and len(own) > len(above)
+    return not is_numbered or own[: len(above)] == above
 
 
 def table_lines(rows: Iterable[Sequence[str]]) -> list[str]:

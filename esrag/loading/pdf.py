@@ -43,6 +43,8 @@ _OF_FONTS = str.maketrans(
     | {"\uf0b7": "•", "\uf0a7": "▪", "\uf0d8": "➢", "\uf0fc": "✓", "\uf0fb": "✗", "\uf0a8": "□"}
     | {"\uf0fe": "☑", "\uf0fd": "☒", "\uf0e0": "→", "\uf0f0": "⇒", "\uf076": "❖"}
 )
+# Before the title of an outline's mark, on the page: "3.2 " or "Appendix A ".
+_NUMBERED = r"^[ ]*(?:(?:Appendix|Annex|Chapter|Part|Section)\s+)?(?:[\w.]{1,12}[ .:]\s*)?"
 # A page that ends otherwise breaks off within a sentence.
 _ENDS = (".", "!", "?", ":", ";", "”", ")")
 _FIGURE = re.compile(r"[^\w\s]{0,3}\d(?!\d{3}$)")  # at the start of a cell; a year is none
@@ -319,21 +321,26 @@ def _is_prose(line: str) -> bool:
 def _place(marks: Marks, text: str, pages: Sequence[Page]) -> list[tuple[int, int, str]]:
     """Return marks whose title starts a line of their page, as (start, level, title).
 
-    A line that is the title goes before one that begins with it.
+    A line that is the title goes before one that begins with it, and one with its number before
+    one without: each section may begin with a "Purpose".
     """
     found: dict[int, tuple[int, int, str]] = {}
     for index, level, title in marks:
         page = pages[index] if index < len(pages) else None
-        words = re.sub(r"^(?:[A-Z]|\d+)(?:\.\d+)*\.?\s+", "", title).split()
-        pattern = r"^[ ]*(?:[\w.]{1,12}[ .:]\s*)?" + r"\s*".join(map(re.escape, words))
-        match = page and (
-            _search(pattern + r"[ ]*$", text, page) or _search(pattern + r"(?!\w)", text, page)
-        )
-        if match:
+        if page and (match := _find_title(title, text, page)):
             found.setdefault(match.start(), (match.start(), level, title))
     return [found[start] for start in sorted(found)]
 
 
-def _search(pattern: str, text: str, page: Page) -> re.Match[str] | None:
+def _find_title(title: str, text: str, page: Page) -> re.Match[str] | None:
+    words = title.split()
+    bare = re.sub(r"^(?:[A-Z]|\d+)(?:\.\d+)*\.?\s+", "", title).split()
+    whole, numbered = (r"\s*".join(map(re.escape, each)) for each in (words, bare))
+    patterns = (
+        rf"^[ ]*{whole}[ ]*$",
+        rf"{_NUMBERED}{numbered}[ ]*$",
+        rf"{_NUMBERED}{numbered}(?!\w)",
+    )
     flags = re.MULTILINE | re.IGNORECASE
-    return re.compile(pattern, flags).search(text, page.start, page.end)
+    found = (re.compile(each, flags).search(text, page.start, page.end) for each in patterns)
+    return next(filter(None, found), None)

@@ -27,7 +27,7 @@ MAX_SHARE = 0.2  # of the lines; if more stand out, they are not headings
 HYPHEN = "\ufffe"  # pdfium's mark of a cut word
 _LINE = re.compile(r"[^\r\n]+")
 _NUMBER = re.compile(
-    r"(?P<parts>(?:\d{1,3}|[A-Z](?=\.\d))(?:\.\d{1,3}){0,5})(?:\.\s*|\s+)(?=[^\W\d_])"
+    r"(?P<parts>(?:\d{1,3}|[A-Z](?=\.\d))(?:\.\d{1,3}){0,5})(?:\.\s*|\s+)(?=[/~\"“'(<]?[^\W\d_])"
 )
 PART = re.compile(r"(?:Appendix|Annex|Chapter|Part)\s+(?:\d+|[A-Z]|[IVXL]+)\b", re.IGNORECASE)
 _PAGE_NUMBER = re.compile(r" \d{1,3}\Z")
@@ -42,6 +42,9 @@ _NO_HEADING = re.compile(
 _MAX_NAME = 128  # bytes of a font's name
 _FORCE_BOLD = 1 << 18
 _BOLD = re.compile(r"bold|black|heavy|demi", re.IGNORECASE)
+_NOT_BOLD = re.compile(
+    r"\A(?:Courier|Helvetica)\Z|-(?:roman|regu|light|book|ital|obli)", re.IGNORECASE
+)
 MIN_WEIGHT = 600
 
 
@@ -106,7 +109,7 @@ def find_title(first: Sequence[Line]) -> str:
     if not is_apart or largest < LARGER * sorted(sizes)[-len(own) - 1]:
         return ""
     title = _join([first[n].text for n in own])
-    return title if is_heading(title) else ""
+    return title if is_heading(title[:1].upper() + title[1:]) else ""
 
 
 def find_headings(pages: Sequence[Sequence[Line]]) -> list[tuple[int, int, str]]:
@@ -196,13 +199,24 @@ def _style(page: Any, index: int, character: str) -> Style | None:
         return None
     name, flags = create_string_buffer(_MAX_NAME), c_int()
     pdfium.FPDFText_GetFontInfo(page, index, name, _MAX_NAME, flags)
-    is_bold = (
-        bool(_BOLD.search(name.value.decode("utf-8", "replace")))
-        or bool(flags.value & _FORCE_BOLD)
-        or pdfium.FPDFText_GetFontWeight(page, index) >= MIN_WEIGHT
-    )
+    is_marked = bool(flags.value & _FORCE_BOLD)
+    weight = pdfium.FPDFText_GetFontWeight(page, index)
     height = abs(box.top - box.bottom)
-    return Style(round(2 * height) / 2 if math.isfinite(height) else 0.0, is_bold)
+    return Style(
+        round(2 * height) / 2 if math.isfinite(height) else 0.0,
+        is_marked or _is_bold(name.value.decode("utf-8", "replace"), weight),
+    )
+
+
+def _is_bold(font: str, weight: int) -> bool:
+    """Return whether a font is bold by its name, or by its weight if the name does not tell.
+
+    pdfium guesses the weight of a font that is not embedded, and guesses high.
+
+    >>> _is_bold("Times-Bold", 0), _is_bold("Times-Roman", 695), _is_bold("AdvOT86", 700)
+    (True, False, True)
+    """
+    return bool(_BOLD.search(font)) or (weight >= MIN_WEIGHT and not _NOT_BOLD.search(font))
 
 
 def _find_body(pages: Sequence[Sequence[Line]]) -> Style | None:
@@ -224,7 +238,8 @@ def _iter_headings(page: int, lines: Sequence[Line], body: Style) -> Iterator[_H
         parts = [*_split_run(texts)] if style else []
         for part in parts:
             title = _join(part)
-            goes_on = part is parts[-1] and after[0][:1].islower()
+            is_named = _depth(title) and _is_larger(style, body)
+            goes_on = part is parts[-1] and after[0][:1].islower() and not is_named
             if style and len(part) <= MAX_LINES and is_heading(title) and not goes_on:
                 yield _Heading(page=page, title=title, style=style, depth=_depth(title))
 
@@ -239,8 +254,11 @@ def _stands_out(line: Line, body: Style) -> Style | None:
     style = line.style
     if style is None or style.size < body.size - 1:
         return None
-    is_larger = style.size > LARGER * body.size
-    return style if is_larger or (style.is_bold and not body.is_bold) else None
+    return style if _is_larger(style, body) or (style.is_bold and not body.is_bold) else None
+
+
+def _is_larger(style: Style | None, body: Style) -> bool:
+    return style is not None and style.size > LARGER * body.size
 
 
 def _split_run(texts: Sequence[str]) -> Iterator[list[str]]:

@@ -53,6 +53,34 @@ def test_the_numbers_of_headings_are_their_levels():
     ]
 
 
+def test_a_numbered_heading_may_begin_with_a_path_or_stand_above_small_letters():
+    pages = [text((LARGE, "3. Folders"), (BOLD, "3.1. /etc : Settings")), text((LARGE, "4. Use"))]
+    calls = [(LARGE, "4.1. Calls"), (BODY, f"kettle_boil() and others. {WORDS}")]
+    assert paths(load([*pages, calls, [(BODY, WORDS)] * 20])) == [
+        ("3. Folders",),
+        ("3. Folders", "3.1. /etc : Settings"),
+        ("4. Use",),
+        ("4. Use", "4.1. Calls"),
+    ]
+
+
+def test_sections_of_one_name_on_a_page_are_told_apart_by_their_numbers():
+    page = text((LARGE, "1. Lids"), (BOLD, "1.1. Use"), (LARGE, "2. Oil"), (BOLD, "2.1. Use"))
+    assert paths(load([page, text((LARGE, "3. Wax"), lines=20)])) == [
+        ("1. Lids",),
+        ("1. Lids", "1.1. Use"),
+        ("2. Oil",),
+        ("2. Oil", "2.1. Use"),
+        ("3. Wax",),
+    ]
+
+
+def test_a_section_is_not_within_one_of_another_number():
+    """Where the heading "3. Care" is not found."""
+    pages = [text((LARGE, "2. Use"), (BOLD, "2.1. Oil")), text((BOLD, "3.1. Lids"))]
+    assert paths(load(pages))[-1] == ("3.1. Lids",)
+
+
 def test_without_numbers_the_size_is_the_level():
     pages = [text((LARGE, "Kettles"), (BOLD, "Care")), text((BOLD, "Repair"), (LARGE, "Lamps"))]
     assert paths(load(pages)) == [
@@ -129,6 +157,16 @@ def test_an_outline_goes_first(build):
         Source("d", "a.pdf", build.pdf([["One", WORDS], ["Two", WORDS]], outline=True))
     )
     assert paths(document) == [("One",), ("Two",)]
+
+
+def test_the_outline_may_leave_out_the_word_before_a_letter():
+    pdf = FPDF()
+    pdf.add_page()
+    pdf.set_font("Helvetica", "", 11)
+    pdf.start_section("A Values")
+    pdf.multi_cell(0, 8, f"Appendix A Values\n{WORDS}")
+    (document,) = PdfLoader().load(Source("d", "a.pdf", bytes(pdf.output())))
+    assert paths(document) == [("A Values",)]
 
 
 def headed(names, document="On kettles"):
