@@ -25,6 +25,7 @@ MAX_HEADER = 12  # lines above the first row that may be its header, cell by cel
 MIN_FIGURES = 2  # in each of two rows of a table without a caption
 MIN_ALIGNED, MIN_ALIGNED_ROWS = 3, 3  # cells, and rows below the header, of a table without figures
 _NAME = re.compile(r"(?:\./)?[A-Za-z][\w .,/()%#-]{1,40}")  # of a column
+_NAME_WORD = re.compile(r"(?<![^\W_])[^\W\d_]{3}")
 _FIGURES = re.compile(r"\d.{0,40}\d")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _NUMBER = r"\d(?:[\d.,:]{0,18}\d)?"
@@ -194,13 +195,29 @@ def _blocks(lines: Sequence[_Line]) -> Iterator[tuple[int, list[_Line]]]:
 
 
 def _is_table(text: str, block: Sequence[_Line]) -> bool:
-    """Return whether lines are under a caption, or at least two of them are a name with figures."""
+    """Return whether lines are under a caption, two are a name with figures, or three are named."""
     above = text[: block[0][0].start].rstrip().splitlines()[-_CAPTION_LINES:]
     if any(TABLE_CAPTION.match(line) for line in above):
         return True
     rows = [[text[cell.start : cell.end] for cell in line] for line in block]
     figures = (row for row in rows if re.search(r"[^\W\d_]{2}", row[0]))
-    return sum(sum(map(_is_value, row[1:])) >= MIN_FIGURES for row in figures) >= MIN_ROWS
+    are_figures = sum(sum(map(_is_value, row[1:])) >= MIN_FIGURES for row in figures) >= MIN_ROWS
+    return are_figures or any(_names_figures(rows[n:]) for n in range(len(rows) - MIN_ALIGNED_ROWS))
+
+
+def _names_figures(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether a line has a word in each cell, and the three below it figures in as many.
+
+    The first cell of these may be anything.
+
+    >>> _names_figures([["Flag", "usage", "Size"], *[[f"-{n}", "1200k", "5"] for n in range(3)]])
+    True
+    """
+    header, *below = rows[: MIN_ALIGNED_ROWS + 1]
+    is_named = len(header) >= MIN_ALIGNED and all(map(_NAME_WORD.search, header))
+    return is_named and all(
+        len(row) == len(header) and all(map(_is_value, row[1:])) for row in below
+    )
 
 
 def _is_value(cell: str) -> bool:
