@@ -34,7 +34,9 @@ _HEADING = re.compile(  # ATX, an underlined line, or an algorithm's
     rf"#{{1,6}}\s|[^\n]*{UNDERLINE}|Algorithm\s+\d{{1,3}}[.:]?\s+\S+\s*\Z"
 )
 # Dots that lead to a page, in a table of contents.
-_LEADERS = re.compile(r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}[\divxlc]{1,6}\s*(?:$|[A-Z])", re.MULTILINE)
+_LEADERS = re.compile(
+    r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}(?:[\divxlc]{1,6}\s*)?(?:$|[A-Z])", re.MULTILINE
+)
 _WORD = re.compile(r"[^\W\d_]{3}")  # without one it is a listing of bytes, say
 _DATED = re.compile(r"v?\d\S* (?:19|20)\d\d-[01]\d-[0-3]\d")  # the date of a version
 # A value: "max_size=7", "Default: true", "IP: 10.0.0.1"

@@ -31,6 +31,7 @@ _FILLED_IN = re.compile(
     r"|\.(?:docx?|pptx?|xlsx?|pdf|rtf|odt|tex|dvi|ps|indd|qxd|html?|md|txt)$",
     re.IGNORECASE,
 )
+_LEADERS = re.compile(r"(?:\. ?){6,}+")
 _MAX_DIGITS = 18  # a whole number of more does not fit the 64 bits of an index's column
 
 
@@ -58,7 +59,7 @@ class Layout:
 
     def add(self, text: str, separator: str = _PARAGRAPH) -> Span | None:
         """Append a piece after the separator and return its span; None if it shows nothing."""
-        text = trim(normalise(text))
+        text = trim(shorten_leaders(normalise(text)))
         if not text.strip():
             return None
         if self._parts:
@@ -234,6 +235,15 @@ def trim(text: str) -> str:
     The indent of the first line stays.
     """
     return text.strip("\n").rstrip()
+
+
+def shorten_leaders(text: str) -> str:
+    """Return the text with five dots for longer rows of them, which lead to a page number.
+
+    >>> shorten_leaders("Lids ............ 4"), shorten_leaders("Oil . . . . . . . 5")
+    ('Lids ..... 4', 'Oil ..... 5')
+    """
+    return _LEADERS.sub(lambda found: "....." + " " * found[0].endswith(" "), text)
 
 
 def split_lines(text: str) -> list[Line]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from esrag.loading.aligned import write_aligned
 from esrag.loading.decoding import decode, is_text
-from esrag.loading.layout import Layout, trim
+from esrag.loading.layout import Layout, shorten_leaders, trim
 from esrag.loading.paged import join_pages
 from esrag.loading.plain_headings import find_headings, find_title
 from esrag.records import Document, Source
@@ -33,7 +33,8 @@ class PlainLoader:
         """
         layout = Layout()
         plain = normalise(join_pages(_COLOUR.sub("", decode(source.data))))
-        text, tables = write_aligned(trim(_O_BULLET.sub(r"\1•", plain)))
+        shown = shorten_leaders(_O_BULLET.sub(r"\1•", plain))
+        text, tables = write_aligned(trim(shown))
         layout.add(text)
         for table in tables:
             layout.mark_table(table)
