@@ -36,6 +36,7 @@ _SOURCES = re.compile(
 # The title of a paper, in a passage with years in brackets.
 _TITLE = re.compile(r"[“\"][^“”\"]{10,200}[.,]?[”\"][.,]?")
 _PUBLISHED = re.compile(r"\((?:19|20)\d\d[a-z]?\)[.,]|\bdoi:")
+_CONTENTS = re.compile(r"(?:table of contents|contents|list of (?:figures|tables))", re.IGNORECASE)
 _ASKS_FOR_SOURCES = re.compile(
     r"\b(?:articles?|authors?|books?|cite[ds]?|citations?|journals?|links?|papers?|publi\w+"
     r"|references?|sources?|url|who|wrote|written)\b",
@@ -44,6 +45,11 @@ _ASKS_FOR_SOURCES = re.compile(
 # What only says that something will be said.
 _PROMISES = re.compile(
     r"In this \w{1,20},? (?:you|we)(?:['’]ll| will)\b|This \w{1,20} (?:shows|teaches) you\b"
+)
+# What only says where more is said; "Where …?" may ask for it.
+_REFERS = re.compile(
+    r"See (?:also )?(?:Appendix|Chapters?|Figures?|Parts?|Sections?|Tables?)\b.{1,200}"
+    r" for (?:an?|details?|further|information|more|the)\b"
 )
 _OPEN = re.compile(r"[:?]\Z|\w—\Z")  # but a row may end with the dash of an empty cell
 _OPENS = re.compile(  # a question
@@ -111,7 +117,7 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
             asked = _find_asked(line, asked)
             said, more = _say_whole(line, item.chunk, evidence)
             text = _drop_heading(to_line(said), headings)
-            if _is_asked_in(text, get_heading(section)):
+            if _is_asked_in(text, get_heading(section)) or _is_listed_in(text, section):
                 continue
             if can_be_quoted(text) and text not in seen:
                 seen.add(text)
@@ -131,6 +137,16 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
                 )
 
     return found
+
+
+def _is_listed_in(text: str, section: str) -> bool:
+    """Return whether a text is no sentence of a table of contents, but headings.
+
+    >>> contents = "Guide > Table of Contents"
+    >>> _is_listed_in("1. Oil 1.1. Lids", contents), _is_listed_in("It is new.", contents)
+    (True, False)
+    """
+    return bool(_CONTENTS.fullmatch(get_heading(section))) and not text.endswith((".", "!"))
 
 
 def _find_section(line: Line, chunk: Chunk) -> str:
@@ -214,6 +230,7 @@ def _drop_empty(question: str, found: Sequence[Statement]) -> list[Statement]:
             or _CITES.match(each.text)
             or _REFERENCE.match(each.text)
             or _PROMISES.match(each.text)
+            or (_REFERS.match(each.text) and "where" not in question.lower())
             or len(_INDEXED.findall(each.text)) >= _MIN_INDEXED
             or (each.is_headed and asked.kind != "list" and not _is_under(each, asked.subject))
             or Counter(terms(to_figures(FIELD.sub("", each.text)))) <= known

@@ -165,6 +165,24 @@ def test_a_mere_citation_of_a_case_is_no_answer():
     assert [one.text for one in found] == ["The kettle wins in all cases."]
 
 
+def test_what_only_refers_to_a_section_answers_where_and_nothing_else():
+    text = "See Section 7.2 [What is the difference?], page 3, for more. A lid is flat."
+    for question, least in (("What is a lid?", 1), ("Where is the difference told?", 2)):
+        found = statements(question, evidence([text]))
+        assert (len(found), found[-1].text) == (least, "A lid is flat.")
+
+
+def test_a_table_of_contents_is_no_answer():
+    """Neither its headings nor what leads to their pages."""
+    for text in (
+        "1. Kettles\n2. Lids of kettles\n\nIt is new.",
+        "Lids of kettles?.....\n\nIt is new.",
+    ):
+        (item,) = evidence([text])
+        given = replace(item, chunk=replace(item.chunk, section="Guide > Table of Contents"))
+        assert [one.text for one in statements("Which lids are there?", [given])] == ["It is new."]
+
+
 def test_references_are_no_answers_unless_they_are_asked_for():
     """Nor are the titles of papers, where the heading above them is not known."""
     (item,) = evidence(["Knots of harbour ropes are in a table."], closeness=(0.6,))
