@@ -171,7 +171,9 @@ def is_emptied(source: str) -> bool:
 
 
 def is_gone(source: str) -> bool:
-    """Return whether nothing is there any more; False for a path without access.
+    """Return whether no file is there any more; False for a path without access.
+
+    A folder that has a file's name by now is no file.
 
     Raises: LoadingError if a store does not say.
     """
@@ -180,13 +182,12 @@ def is_gone(source: str) -> bool:
             return place_of(source).kind() != "file"
         except LoadingError as error:
             raise LoadingError(f"{source}: {error}", hint=error.hint) from error
+    path = path_of(source)
     try:
-        path_of(source).lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False
-    return False
+        path.lstat()
+        return path.is_dir()
+    except OSError as error:
+        return isinstance(error, FileNotFoundError | NotADirectoryError)
 
 
 def document_ids(files: Sequence[ListedFile], known: Mapping[str, str]) -> dict[str, str]:
@@ -297,11 +298,12 @@ def _find_vanished(
     listing: Listing, known: Mapping[str, StoredSource], *, everywhere: bool
 ) -> set[str]:
     """Return stored sources that are gone, in the named folders or everywhere."""
-    present = {file.source for file in listing.files}
+    absent = sorted(known.keys() - {file.source for file in listing.files})
+    folders = listing.folders
     return {
         source
-        for source in sorted(known.keys() - present)
-        if (everywhere or _is_under(source, listing.folders)) and is_gone(source)
+        for source in absent
+        if (everywhere or any(is_below(source, folder) for folder in folders)) and is_gone(source)
     }
 
 
@@ -314,7 +316,7 @@ def _spare_emptied(listing: Listing, known: Mapping[str, StoredSource]) -> Listi
         folder
         for folder in listing.folders
         if not is_address(folder)
-        and any(_is_under(source, [folder]) for source in known)
+        and any(is_below(source, folder) for source in known)
         and _is_empty(path_of(folder))
     ]
     problems = (Problem(folder, _EMPTIED) for folder in emptied)
@@ -377,7 +379,3 @@ def _add_advice(problem: Problem, known: Mapping[str, StoredSource]) -> str:
         return problem.reason
     what = "its document" if count == 1 else f"its {format_count(count, 'document')}"
     return f"{problem.reason}; to remove {what}: esrag remove --source {quote(problem.source)}"
-
-
-def _is_under(source: str, folders: Iterable[str]) -> bool:
-    return any(source.startswith(folder.rstrip("/") + "/") for folder in folders)

@@ -56,6 +56,18 @@ def test_a_vanished_file_goes_and_its_folder_was_named(esrag, ingested):
     assert [d["doc_id"] for d in esrag("docs", "--json").lines] == ["kettle", "toaster"]
 
 
+@pytest.mark.parametrize("named", ["docs", "docs/lamp.html"])
+def test_a_folder_with_the_name_of_a_file_replaces_it(esrag, ingested, named):
+    """Nothing of the file is left, whether that folder is named or the one above it."""
+    (ingested / "lamp.html").unlink()
+    (ingested / "lamp.html").mkdir()
+    (ingested / "lamp.html" / "bulb.md").write_text("The bulb takes 5 watts.\n")
+
+    ran = esrag("ingest", named, "--json")
+    assert (ran.json["added"], ran.json["removed"]) == (1, 1)
+    assert [d["doc_id"] for d in esrag("docs", "--json").lines] == ["bulb", "kettle", "toaster"]
+
+
 def test_another_folder_leaves_the_first_alone(esrag, ingested):
     """A sync is about the folders that were named."""
     other = esrag.folder / "other"
