@@ -22,7 +22,7 @@ _ENDS = ("", "-wal", "-shm", "-journal")  # of what SQLite writes
 _LEFT_OUT = (
     *("node_modules", "__pycache__", "__MACOSX", "*.pyc", "~$*", "Thumbs.db", "desktop.ini"),
     *("vectors-*.f32", "index.sqlite3-unfinished"),
-    *(f"{name}.sqlite3{end}" for name in ("index", "ledger", "cache") for end in _ENDS),
+    *(f"{name}.sqlite3{end}" for name in ("index", "ledger", "cache", "runs") for end in _ENDS),
 )
 
 _NAMELESS = "has names that begin with /, which are not listed"

@@ -116,9 +116,10 @@ def test_special_files_are_listed_for_the_reader_to_refuse(folder):
 
 
 def test_what_esrag_keeps_beside_documents_is_no_document(tmp_path):
-    """Index, ledger and cache, with what SQLite puts beside them, are left out."""
+    """Index, ledger, cache and runs, with what SQLite puts beside them, are left out."""
     for name in (
         "index.sqlite3",
+        "runs.sqlite3",
         "ledger.sqlite3-wal",
         "ledger.sqlite3",
         "cache.sqlite3-shm",
