@@ -124,8 +124,9 @@ def _conditions(record: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _fields(answer: Mapping[str, Any]) -> dict[str, str]:
+    """Return parts of an answer by name; "" for one that an older esrag did not record."""
     names = ("question", "refused", "reason", "route", "confidence", "model")
-    return {name: str(answer[name]) for name in names}
+    return {name: str(answer.get(name, "")) for name in names}
 
 
 def _list_missing(names: Iterable[str], others: Collection[str]) -> tuple[str, ...]:

@@ -66,6 +66,16 @@ def test_a_difference_names_version_filter_and_settings(kitchen):
     assert "hit left: lamp::p0001::c001\n" in out
 
 
+def test_a_record_of_an_older_version_is_compared(kitchen):
+    """A part that it lacks is empty there, in a difference and in a replay."""
+    kitchen("ask", QUESTION, "--save", "a.json")
+    older = json.loads((kitchen.folder / "a.json").read_text())
+    del older["answer"]["route"]
+    (kitchen.folder / "older.json").write_text(json.dumps(older))
+    for ran in (kitchen("diff", "older.json", "a.json"), kitchen("replay", "older.json")):
+        assert (ran.code, ran.out) == (1, "route: (empty) → documents\n")
+
+
 def test_a_record_judges_each_sentence_of_the_draft(kitchen, service):
     """Also those that a refusal never reached, with the reason of each."""
     service.said = ["It holds 9 litres. [c1] The kettle holds 1.7 litres. [c1] It is blue."]
