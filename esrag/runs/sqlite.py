@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from esrag.errors import EsragError
+from esrag.errors import EsragError, UsageError
 from esrag.private import make_file, make_folder
 from esrag.runs import Feedback, Verdict
 from esrag.runs.store import Record, find_oldest, rate_now, run_id_error, serialise
@@ -57,7 +57,8 @@ class SqliteRuns:
         with self._connect() as connection:
             self._expire(connection)
             for run_id in self._ids(connection):
-                yield self._find(connection, run_id)
+                with suppress(UsageError):  # another program may have removed it by now
+                    yield self._find(connection, run_id)
 
     def run(self, run_id: str) -> tuple[Record, tuple[Feedback, ...]]:
         """Return a record; see `RunStore.run`."""

@@ -165,6 +165,19 @@ def test_too_much_is_removed_from_the_oldest_on(open_store):
 
 
 @everywhere
+def test_runs_that_go_while_they_are_listed_are_passed_over(open_store):
+    """Another program may keep one more, and remove the oldest for it."""
+    store = open_store()
+    for number in range(3):
+        store.add(record(str(number), minutes=9 - number, text="x" * 9000))
+
+    listed = store.runs()
+    assert next(listed)[0]["run_id"] == "2"
+    open_store(max_bytes=20_000).add(record("3", text="x" * 9000))
+    assert {kept["run_id"] for kept, _ in listed} <= {"1", "0"}
+
+
+@everywhere
 def test_a_store_without_texts_keeps_none(open_store):
     """The words of the question are not in the record."""
     open_store().add(record("whole"))
