@@ -11,6 +11,7 @@ from esrag.private import make_file, make_folder
 from esrag.runs import Feedback, Verdict
 from esrag.runs.store import Record, find_oldest, rate_now, run_id_error, serialise
 from esrag.settings import RunsSettings
+from esrag.text import drop_unshowable
 
 APPLICATION_ID = 1702065010
 _BUSY_S = 5.0
@@ -93,6 +94,7 @@ class SqliteRuns:
     def _find(
         self, connection: sqlite3.Connection, run_id: str
     ) -> tuple[Record, tuple[Feedback, ...]]:
+        run_id = drop_unshowable(run_id)  # SQLite takes no bytes that are not Unicode
         sql = "SELECT record FROM runs WHERE run_id = ? AND at >= ?"
         row = connection.execute(sql, (run_id, find_oldest(self._settings))).fetchone()
         if row is None:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from esrag.errors import EsragError, UsageError
 from esrag.runs import Feedback, Verdict, remove_texts
 from esrag.settings import RunsSettings
-from esrag.text import find_closest
+from esrag.text import drop_unshowable, find_closest
 
 MAX_NOTE_CHARACTERS = 2000
 Record = dict[str, Any]
@@ -57,12 +57,16 @@ def find_oldest(settings: RunsSettings) -> str:
 
 
 def rate_now(run_id: str, verdict: Verdict, note: str) -> Feedback:
-    """Return the feedback of this moment. Raises: UsageError for a long note."""
+    """Return the feedback of this moment, without what cannot be shown or stored.
+
+    Raises: UsageError for a long note.
+    """
     if len(note) > MAX_NOTE_CHARACTERS:
         raise UsageError(
             f"expected a note of at most {MAX_NOTE_CHARACTERS} characters, found {len(note)}"
         )
     at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    run_id, note = map(drop_unshowable, (run_id, note))
     return Feedback(run_id=run_id, verdict=verdict, note=note, at=at)
 
 

@@ -274,6 +274,16 @@ def test_an_unknown_run_is_named(kitchen):
     assert kitchen("feedback", run_id, "good", "--note", "x" * 3000).code == 2
 
 
+def test_what_is_not_unicode_is_no_damage(kitchen):
+    """Bytes that a terminal passes on: an unknown run, or a note without them."""
+    for ran in (kitchen("runs", "show", "no\udcff"), kitchen("feedback", "no\udcff", "good")):
+        assert (ran.code, "no run 'no" in ran.err) == (2, True)
+
+    run_id = kitchen("ask", QUESTION, "--json", **WHOLE).json["run_id"]
+    assert kitchen("feedback", run_id, "bad", "--note", "caf\udce9 closed").code == 0
+    assert "feedback: bad: caf closed" in kitchen("runs", "show", run_id).out
+
+
 def test_kept_runs_are_summed_up(kitchen):
     """With a bar for each day, as JSON too; without any, a remark says why."""
     assert kitchen("runs", "stats").err == "no runs are kept; runs.keep is off\n"
