@@ -116,8 +116,9 @@ class Queue:
                 yield channel
         except (RedisError, KombuError, OSError) as error:
             raise _explain_failure(error, self._settings.url) from error
-        except ValueError as error:
-            # A port that is not a number; not shown: it may quote a password.
+        except (ValueError, TypeError) as error:
+            # A port that is not a number, an option that kombu lacks; not shown: it may quote a
+            # password.
             hint = "write redis://user:password@host:6379/0, with %2F for a / in the password"
             raise SettingsError("queue.url is not the address of a Redis", hint=hint) from error
 

@@ -150,7 +150,13 @@ def test_a_full_redis(queue, client):
 
 
 @pytest.mark.parametrize(
-    "url", ["redis://:se/cret@127.0.0.1:6379/0", "redis://127.0.0.1:6379/secret"]
+    "url",
+    [
+        "redis://:se/cret@127.0.0.1:6379/0",
+        "redis://127.0.0.1:6379/secret",
+        "redis://:secret@127.0.0.1:1?db=3",
+        "redis://:secret@127.0.0.1:1/0?secret=1",
+    ],
 )
 def test_no_address(url):
     """An address that cannot be read is one line that does not show it."""
