@@ -66,13 +66,16 @@ def _run(app: Any, concurrency: int) -> int:
 
 
 def _share_cores(settings: "Settings", concurrency: int) -> "Settings":
-    """Divide the cores among the encoders.
+    """Divide the cores that this process may use among the encoders.
 
     Twice as many threads as cores halved an encoder's throughput.
     """
     if concurrency == 1 or settings.embedding.workers:
         return settings
-    workers = max(1, (os.cpu_count() or 1) // concurrency)
+
+    from esrag.embedding.onnx import count_cores
+
+    workers = max(1, count_cores() // concurrency)
     return settings.model_copy(
         update={"embedding": settings.embedding.model_copy(update={"workers": workers})}
     )

@@ -1,6 +1,7 @@
 """Workers as they are started by hand: what they say, what they take, what they refuse."""
 
 import json
+import os
 import pickle
 import re
 import subprocess
@@ -10,6 +11,9 @@ from pathlib import Path
 import pytest
 from ports import free_port
 from waiting import wait_until
+
+from esrag.cli.worker import _share_cores
+from esrag.settings import Settings
 
 CELERY = Path(sys.executable).with_name("celery")
 APP = [CELERY, "-A", "esrag.workers.app"]
@@ -54,6 +58,13 @@ def test_several_at_a_time(start_worker, ingests):
     assert len(worker.children) == 2
     ingests.let("go")
     ingests.finished(job)
+
+
+def test_encoders_share_the_cores_that_the_worker_may_use(monkeypatch):
+    """Those of its container, and not those of the machine."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 4096)
+    shared = _share_cores(Settings(), 2)
+    assert shared.embedding.workers == max(1, len(os.sched_getaffinity(0)) // 2)
 
 
 def test_a_log_that_nobody_reads_any_more(esrag, variables, ingests):
