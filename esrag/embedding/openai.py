@@ -9,7 +9,9 @@ import numpy as np
 
 from esrag.embedding import Kind
 from esrag.embedding.service import ServiceEmbedder
-from esrag.http import post
+from esrag.http import parts, post
+
+_MAX_BYTES = 2**20  # of an answer for each text: 4,096 numbers take some 90,000
 
 
 class OpenAIEmbedder(ServiceEmbedder):
@@ -22,7 +24,7 @@ class OpenAIEmbedder(ServiceEmbedder):
     def _send(self, texts: Sequence[str], kind: Kind) -> Any:  # noqa: ARG002 -- both are read alike
         body = {"model": self._model, "input": list(texts)}
         with post(f"{self._url}/embeddings", body, self._key, self._timeout_s) as response:
-            answer = response.read()
+            answer = b"".join(parts(response, _MAX_BYTES * len(texts)))
         return _rows(json.loads(answer))
 
 

@@ -22,7 +22,7 @@ from esrag.embedding import EmbedderOptions, Kind, Vectors, check_vectors
 from esrag.embedding.limits import Limits, max_burst
 from esrag.embedding.windows import TokenIds, pool_windows
 from esrag.errors import EmbeddingError, ServiceBusy
-from esrag.http import Failed, check_address, check_key, redact
+from esrag.http import Failed, check_address, check_key, iter_in_time, redact
 
 TIMEOUT_S = 60.0
 TRIES = 6
@@ -68,7 +68,7 @@ class ServiceEmbedder(ABC):
         self._model = options.model
         self._url = check_address(options.url or self.default_url, "embedding")
         self._key = check_key(options.api_key, "embedding")
-        self._sleep, self._timeout_s = sleep, timeout_s
+        self._sleep, self._clock, self._timeout_s = sleep, clock, timeout_s
         self._max_tokens = (
             max_burst(options.tokens_per_minute) if options.tokens_per_minute else inf
         )
@@ -125,7 +125,7 @@ class ServiceEmbedder(ABC):
         """Send one request once, and return a row for each text, as the service gave them.
 
         Raises: Failed; ValueError, TypeError, KeyError or AttributeError for an answer of another
-        form.
+        form; OverflowError for one that is too large.
         """
 
     def _pieces(self, text: str) -> list[Piece]:
@@ -175,10 +175,14 @@ class ServiceEmbedder(ABC):
         raise AssertionError("the last try returns or raises")
 
     def _try(self, batch: Sequence[Piece], kind: Kind) -> Vectors:
+        """Return unit rows for a batch, if the whole answer comes in time."""
+        texts = [piece.text for piece in batch]
         try:
-            rows = self._send([piece.text for piece in batch], kind)
+            (rows,) = iter_in_time(
+                self._timeout_s, lambda: iter([self._send(texts, kind)]), self._clock
+            )
             return _unit_rows(rows, len(batch))
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
             message = f"{self._url} does not answer as an embedding service does"
             hint = "look at embedding.url and embedding.provider"
             raise EmbeddingError(message, hint=hint) from None

@@ -7,10 +7,11 @@ import logging
 import traceback
 from email.utils import formatdate
 from importlib.util import find_spec
-from time import time
+from time import monotonic, time
 
 import numpy as np
 import pytest
+from made_up_models import stream
 
 from esrag.embedding import EmbedderOptions, check_vectors
 from esrag.embedding.cohere import CohereEmbedder
@@ -337,6 +338,25 @@ def test_an_answer_that_stops_in_its_middle_is_not_waited_for(opened, service, a
     service.script = [answering.hang()]
     check_vectors(embedder.embed(TEXTS), 2, service.dimensions)
     assert len(service.asked) == 3
+
+
+def test_the_time_out_is_for_the_whole_answer(opened, service):
+    """One that comes byte by byte is not waited for either."""
+    embedder = opened(timeout_s=0.3)
+    service.script = [lambda handler, _: stream(handler, [" "] * 600, wait_s=0.05)]
+    began = monotonic()
+    check_vectors(embedder.embed(TEXTS), 2, service.dimensions)
+    assert len(service.asked) == 3
+    assert monotonic() - began < 10
+
+
+def test_an_answer_without_an_end_is_not_kept(service, answering):
+    """Of a service that sends more than vectors take, no more than that is read."""
+    embedder = OpenAIEmbedder(service.options("openai"))
+    embedder.embed(TEXTS)
+    service.script = [answering.changed(lambda body: json.dumps(body) + " " * 2**22)]
+    with pytest.raises(EmbeddingError, match="does not answer as an embedding service does"):
+        embedder.embed(TEXTS)
 
 
 def test_tries_are_bounded(opened, service, answering, clock):
