@@ -10,8 +10,9 @@ from front import Authority
 
 from esrag.errors import QueueUnreachable, SettingsError
 from esrag.jobs.queue import PREFIX, Queue, QueueName, celery_settings
+from esrag.loading.isolated import Parser
 from esrag.plugins import install_hint
-from esrag.settings import QueueSettings
+from esrag.settings import LoadingSettings, QueueSettings
 
 ROOT = Path(__file__).parents[2]
 TIMES = [1, 4, 60, 3600, 86_400]
@@ -263,6 +264,18 @@ def test_the_queues_are_in_the_table():
     rows = [line.split("|")[1:-1] for line in lines[: lines.index("")]]
     assert [row[0].strip().strip("`") for row in rows] == list(QueueName)
     assert all(len(row) == 3 and all(cell.strip() for cell in row) for row in rows)
+
+
+def test_the_modules_and_the_request_are_described():
+    """workers/README.md has a row for each module, and a request with all of its keys."""
+    folder = ROOT / "workers"
+    page = (folder / "README.md").read_text()
+    rows = page.partition("| module |")[2].partition("\n\n")[0].splitlines()[2:]
+    modules = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert {row.split("|")[1].strip().strip("`") for row in rows} == modules
+
+    request = json.loads(page.partition("→ ")[2].partition("\n")[0])
+    assert list(request) == ["source", "doc_id", "root", *Parser(LoadingSettings())._wanted]
 
 
 def test_without_the_packages(monkeypatch):
