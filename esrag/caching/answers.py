@@ -56,9 +56,8 @@ def get_or_compute(  # noqa: PLR0913 -- what is computed, where it is kept, and 
     """Return the cached value, or compute and cache it; and whether it was cached.
 
     If `brief` is true for a computed value, the value is cached for BRIEFLY_S only, and not at all
-    unless `keeps` is true. Of concurrent
-    callers in any process, one computes the value and the others wait for it. Errors of `make` are
-    not cached.
+    unless `keeps` is true. Of concurrent callers in any process, one computes the value and the
+    others wait for it, for WAIT_S at most. Errors of `make` are not cached.
     """
     found = _read(cache, key, shape)
     token = None

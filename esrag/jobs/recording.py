@@ -82,7 +82,7 @@ def _make_job(work: Work, key: str, made: Fingerprint) -> Job:
 
 
 def _record(work: Work, job: Job, tasks: Sequence[Task], older: Sequence[Job]) -> Job:
-    """Write a job down with its tasks in batches: first those that older jobs had begun."""
+    """Write a job down with its tasks in batches: last those that older jobs had begun."""
     same_index = [it for it in older if it.made == work.made]
     begun = list(_iter_begun(work.ledger, same_index, tasks))
     taken = {task.source for batch in begun for task in batch.tasks}

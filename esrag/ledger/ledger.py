@@ -157,8 +157,6 @@ class Ledger:
 
         Return None if another owner holds it, or if it has ended or is unknown. A batch whose claim
         is over and whose attempts are used up is left to `reap`.
-
-        One whose claim is over with all attempts used up is `reap`'s.
         """
         now_ms = self._now_ms()
 
