@@ -24,7 +24,7 @@ from esrag.fact_answers import answer_from_fact
 from esrag.filters import Filter
 from esrag.gathering import Searches, repair_spelling, select
 from esrag.generating.followups import Turn
-from esrag.ingesting import Progress
+from esrag.ingesting import Progress, Silent
 from esrag.jobs.recording import open_job
 from esrag.jobs.reporting import IngestReport, report
 from esrag.jobs.request import IngestRequest, plan_ingest
@@ -90,13 +90,16 @@ def ingest(
 
 
 def enqueue(request: IngestRequest, work: Work) -> Job:
-    """Record what an ingest has to do, for workers.
+    """Record what an ingest has to do, for workers. Without work for them, sum up what lacks it.
 
-    Raises: EngineError, LedgerError, ModelError.
+    Raises: EngineError, EmbeddingError, LedgerError, ModelError.
     """
     require_writer(work)  # of summaries
     with work.context.engine.writer(work.made):  # a mismatch, or no right to write, is reported now
-        return open_job(work, plan_ingest(request, work), request.key(work.settings))
+        job = open_job(work, plan_ingest(request, work), request.key(work.settings))
+    if job.state == "done":  # else the worker that ends it sums up
+        update_summaries(work, job.index, Silent())
+    return job
 
 
 @keep_runs

@@ -79,3 +79,14 @@ def test_the_last_batch_of_a_job_sums_up(shop):
         assert work.ledger.job(job.job_id).state == "done"
         assert compare_summaries(work, job.index).is_current
     assert len(shop("docs", "--json", "--set", "engine.index=esrag-summaries").lines) == 3
+
+
+def test_without_files_for_workers_the_command_sums_up(shop):
+    """Summaries that are wanted only now come with the next ingest, though no file has changed."""
+    own = {"engine.url": str(shop.folder / ".esrag")}
+    request = IngestRequest([str(shop.folder / "docs")])
+    assert shop("ingest", "docs", ESRAG_SUMMARIES__OF="nothing").code == 0
+    with closing(Work(resolve(own, shop.variables, shop.folder).settings)) as work:
+        assert len(compare_summaries(work, "esrag").due) == 3
+        assert enqueue(request, work).state == "done"
+        assert compare_summaries(work, "esrag").is_current
