@@ -106,7 +106,7 @@ def locate(
     if record := find_record(model, pinned):
         return _find_present(record) or _download_once(record, offline=offline, report=report)
 
-    path = Path(model).expanduser()
+    path = Path(os.path.expanduser(model))  # noqa: PTH111 -- pathlib fails for an unknown user
     if not path.is_dir():
         hint = f"known models: {_names(pinned)}; or give a BERT folder"
         raise ModelError(f"no model or folder named {model!r}", hint=hint)

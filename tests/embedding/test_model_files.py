@@ -82,7 +82,9 @@ def test_a_folder_is_taken_as_it_is(folder, own_cache):
     assert found == model_files.ModelFolder("bert", folder, digest(folder))
 
 
-@pytest.mark.parametrize("name", ["no-such-model", "somebody/no-such-model", "", "a\0b"])
+@pytest.mark.parametrize(
+    "name", ["no-such-model", "somebody/no-such-model", "~no-such-user/model", "", "a\0b"]
+)
 def test_an_unknown_name_lists_the_known_ones(name, tmp_path, monkeypatch):
     """A name that is neither a model nor a folder."""
     monkeypatch.chdir(tmp_path)
