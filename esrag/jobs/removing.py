@@ -41,9 +41,10 @@ def find_documents(
     if removal.sources:
         return tuple(_select_by_source(removal.sources, stored)), ()
 
+    known, wanted = {document.doc_id for document in stored}, {*removal.doc_ids}
     for doc_id in removal.doc_ids:
-        _require_known("document", doc_id, [document.doc_id for document in stored])
-    return tuple(document for document in stored if document.doc_id in removal.doc_ids), ()
+        _require_known("document", doc_id, known)
+    return tuple(document for document in stored if document.doc_id in wanted), ()
 
 
 def _require_one_selection(removal: Removal) -> None:

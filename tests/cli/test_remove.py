@@ -8,8 +8,17 @@ import os
 import pty
 import shutil
 import subprocess
+from contextlib import closing
+from dataclasses import replace
 
 import pytest
+from bounded import limited
+
+from esrag.engines import Prepared
+from esrag.jobs.removing import Removal, find_documents
+from esrag.jobs.work import Work
+from esrag.records import Fingerprint, StoredDocument
+from esrag.settings import Settings
 
 QUESTION = "How many litres does the kettle hold?"
 
@@ -28,6 +37,22 @@ def filled(esrag, corpus):
 def ids(esrag):
     """The documents in the index."""
     return [document["doc_id"] for document in esrag("docs", "--json").lines]
+
+
+def test_many_documents_are_found_at_once(tmp_path):
+    """Each id is looked up, not looked for among all of them."""
+    made = Fingerprint("", 0, "rows")
+    stored = StoredDocument("", "/rows.csv", "0", "0", "csv", "", 1, 0, 0, {})
+    ids = [f"rows#{number:05}" for number in range(20_000)]
+    settings = Settings(engine={"url": str(tmp_path)}, embedding={"model": "none"})
+
+    with closing(Work(settings)) as work:
+        engine = work.engine("esrag")
+        with engine.writer(made) as writer:
+            writer.replace([Prepared(replace(stored, doc_id=it), (), (), None) for it in ids])
+        with limited(4):
+            documents, _ = find_documents(Removal(doc_ids=ids), work)
+    assert [document.doc_id for document in documents] == ids
 
 
 ALL = ["kettle", "lamp", "rows#fork", "rows#knife", "rows#spoon", "toaster"]
