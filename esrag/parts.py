@@ -20,6 +20,7 @@ from esrag.results import AskResult, Part
 from esrag.text.terms import find_years
 
 T = TypeVar("T")
+_NO_PASSAGE = "c0"  # keys count from 1
 _WHEN = re.compile(
     r"(?:and )?(?:when|in (?:what|which) year)"
     r"(?: (?:did|was|is|has) (?:it|that|this)(?: (?:been|done|happen|occur|take place))?)?\?",
@@ -64,10 +65,15 @@ class _Asked:
     keys: Mapping[str, str]
 
     def renumber(self, text: str) -> str:
-        """Return a text of the part with the markers of the whole answer."""
-        return MARKERS.sub(
-            lambda marker: KEY.sub(lambda key: self.keys[key[0].lower()], marker[0]), text
-        )
+        """Return a text of the part with the markers of the whole answer.
+
+        A refused draft may cite what was not given, which must not become another part's passage.
+        """
+
+        def rename(key: re.Match[str]) -> str:
+            return self.keys.get(key[0].lower(), _NO_PASSAGE)
+
+        return MARKERS.sub(lambda marker: KEY.sub(rename, marker[0]), text)
 
     def keep(self, sentences: Sequence[str]) -> Self:
         """Return the part with only these of its sentences."""

@@ -98,6 +98,21 @@ def test_what_breaks_the_contract_is_refused(kitchen, service, said, reason):
     assert ran.json["reason"] == reason
 
 
+def test_a_part_whose_draft_cites_what_was_not_given_is_refused_alone(kitchen, service):
+    """The other part is answered, and the draft's key is no other part's passage."""
+    slots = "How many slots does the toaster have?"
+    said = [HOLDS, slots, "The toaster has 2 slots. [c99]"]
+    service.script = [
+        lambda handler, _, text=text: answer(handler, openai_chat([text], service.asked[-1][2]))
+        for text in said
+    ]
+    ran = kitchen("ask", f"{QUESTION} {slots}", "--json", "--explain")
+
+    assert (ran.code, ran.json["answer"]) == (0, HOLDS)
+    assert [part["reason"] for part in ran.json["parts"]] == ["", "contract"]
+    assert ran.json["draft"].endswith("2 slots. [c0]")
+
+
 def test_documents_are_data_in_the_prompt(kitchen, service):
     """One that gives orders, closes its delimiter, holds markers, templates and the
     refusal itself.
