@@ -22,7 +22,7 @@ from made import FINGERPRINT, WORDLESS, content, library, prepared, texts_of, un
 from esrag.engines import EngineOptions, SearchRequest
 from esrag.engines.embedded import EmbeddedEngine
 from esrag.engines.embedded.databases import connect, connect_immutable, use_checksums
-from esrag.engines.embedded.index_folder import DATABASE, failures, transaction
+from esrag.engines.embedded.index_folder import DATABASE, Places, failures, transaction
 from esrag.engines.fusion import ranking
 from esrag.errors import EngineError, IndexBusy, IndexMismatch, IndexMissing
 
@@ -180,6 +180,45 @@ def test_a_new_index_never_takes_the_name_that_a_swap_left_waiting(store):
     (store / name).rename(store / "esrag")
     assert "esrag-000002" == EmbeddedEngine(EngineOptions(str(store))).create(FINGERPRINT)
     assert (1, 6, 0) == tuple(held(store, one) for one in ("esrag", name, "esrag-000002"))
+
+
+def list_vectors(engine):
+    return [chunk_id for chunk_id, _ in engine.vectors()]
+
+
+def list_chunks(engine):
+    return [chunk.chunk_id for chunk in engine.chunks()]
+
+
+def find(engine):
+    found = engine.search(SearchRequest("", QUERY, method="vector", size=99)).hits
+    return sorted(hit.chunk.chunk_id for hit in found)
+
+
+def count(engine):
+    return engine.info().chunks
+
+
+@pytest.mark.parametrize("read", [find, list_chunks, list_vectors, count])
+@pytest.mark.parametrize("moment", range(1, 5))
+def test_an_index_may_be_replaced_whenever_it_is_read(store, monkeypatch, read, moment):
+    """The reader has the old one or the new one, and nothing looks damaged or missing."""
+    name, looked = beside(store), []
+    whole = [read(EmbeddedEngine(EngineOptions(str(store), one))) for one in ("esrag", name)]
+    look = Places.find_current
+
+    def look_and_replace(places):
+        folder = look(places)
+        looked.append(folder)
+        if len(looked) == moment:
+            (store / "esrag").rename(store / ".esrag.old")
+        elif len(looked) == moment + 1:
+            (store / name).rename(store / "esrag")
+        return folder
+
+    monkeypatch.setattr(Places, "find_current", look_and_replace)
+    assert read(EmbeddedEngine(EngineOptions(str(store)))) in whole
+    assert looked
 
 
 def test_an_index_that_is_being_filled_says_so_and_goes_when_that_was_cut_short(store):
@@ -444,7 +483,8 @@ def test_what_cannot_be_written_is_read_as_it_is_now(store, monkeypatch):
     cannot.result = apsw.SQLITE_CANTOPEN
     index = store / "esrag"
     monkeypatch.setattr(
-        "esrag.engines.embedded.snapshots.open_reading", lambda _: connect_immutable(file, cannot)
+        "esrag.engines.embedded.index_folder.open_reading",
+        lambda _: connect_immutable(file, cannot),
     )
     file = index / DATABASE
     reader, writing = (

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from esrag.engines import (
     EngineOptions,
@@ -24,17 +25,13 @@ from esrag.engines.embedded.filter_sql import select_rows
 from esrag.engines.embedded.index_folder import (
     Places,
     failures,
-    open_reading,
     open_writing,
     read_once,
     require_replaceable,
-    state,
-    transaction,
 )
 from esrag.engines.embedded.integrity import problems
 from esrag.engines.embedded.searching import search
 from esrag.engines.embedded.snapshots import Reader
-from esrag.engines.embedded.vector_file import map_vectors
 from esrag.engines.embedded.writing import EmbeddedWriter
 from esrag.engines.preconditions import require_generation, swap_error
 from esrag.errors import EngineError, IndexMissing
@@ -167,11 +164,10 @@ class EmbeddedEngine:
         """Yield chunk ids and their vectors in the order of `chunks`. Raises: IndexMissing."""
         sql = "SELECT c.chunk_id, c.vector_row FROM chunks c JOIN documents d ON d.key = c.document"
         ordered = f"{sql} WHERE c.vector_row IS NOT NULL ORDER BY d.doc_id, c.ordinal"
-        folder = self._places.find_current()
-        with read_once(folder) as connection:
-            now = state(connection)
-            vectors = map_vectors(connection, folder, now).read_all()
-            yield from ((chunk_id, vectors[row]) for chunk_id, row in connection.execute(ordered))
+        with self._reader.snapshot() as snapshot:
+            vectors = snapshot.cache.vectors.read_all()
+            found: list[Any] = snapshot.connection.execute(ordered).fetchall()
+        yield from ((chunk_id, vectors[row]) for chunk_id, row in found)
 
     def vectors_of(self, indexed_texts: Sequence[str]) -> Mapping[str, Vectors]:
         """Return the stored vectors of texts, by text; see `Engine.vectors_of`."""
@@ -231,12 +227,7 @@ class EmbeddedEngine:
 
     def _stream(self, sql: str, values: Sequence[object] = ()) -> Iterator[tuple[object, ...]]:
         """Yield rows of one state over a separate connection, so that slow readers block no one."""
-        places = self._places
-        with (
-            failures(places.folder),
-            closing(open_reading(places.find_current())) as connection,
-            transaction(connection),
-        ):
+        with read_once(self._places) as connection:
             yield from connection.execute(sql, tuple(values))
 
     def _lock(self) -> AbstractContextManager[None]:

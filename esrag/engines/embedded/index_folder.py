@@ -36,7 +36,7 @@ APPLICATION_ID = 1702064743
 SCHEMA_VERSION = 4
 _ROOM_HINT = "make room on the disk and run the same command again; what was stored stays"
 _WRITABLE_HINT = "make it writable, or set engine.url to another folder"
-_AGAIN_HINT = "try again in a moment"
+AGAIN_HINT = "try again in a moment"
 _PERMISSIONS_HINT = "look at its permissions, and at those of the folders above it"
 _UNWRITABLE = {
     apsw.SQLITE_READONLY,
@@ -141,6 +141,33 @@ def open_reading(folder: Path) -> apsw.Connection:
             return _check(connection, folder)
 
 
+def open_current(places: Places) -> tuple[apsw.Connection, tuple[int, int] | None]:
+    """Open a read-only connection to the index in use, and return it with the index's identity.
+
+    If another index takes the place meanwhile, that one is opened: the files of two would be read
+    as one, since SQLite opens a database and its log one after the other, by their paths.
+
+    Raises: as `open_reading`.
+    """
+    while True:
+        folder = places.find_current()
+        found = identity(folder)
+        try:
+            connection = open_reading(folder)
+        except EngineError:
+            if _is_still_there(places, folder, found):
+                raise
+            continue
+        if _is_still_there(places, folder, found):
+            return connection, found
+        connection.close()
+
+
+def _is_still_there(places: Places, folder: Path, found: tuple[int, int] | None) -> bool:
+    """Return whether the index in use is the one that was found, and in the same folder."""
+    return places.find_current() == folder and identity(folder) == found
+
+
 def open_writing(folder: Path, fingerprint: Fingerprint, generation: int = 0) -> apsw.Connection:
     """Open a read-write connection, creating the tables in an empty folder.
 
@@ -188,18 +215,22 @@ def transaction(connection: apsw.Connection, kind: str = "DEFERRED") -> Iterator
 
 
 @contextmanager
-def read_once(folder: Path) -> Iterator[apsw.Connection]:
-    """Open a read-only connection to one state of an index, over a single transaction.
+def read_once(places: Places) -> Iterator[apsw.Connection]:
+    """Open a read-only connection to one state of the index in use, over a single transaction.
 
     Raises: IndexMissing, IndexMismatch, EngineError.
     """
-    with failures(folder), closing(open_reading(folder)) as connection, transaction(connection):
+    with (
+        failures(places.folder),
+        closing(open_current(places)[0]) as connection,
+        transaction(connection),
+    ):
         yield connection
 
 
 def _require_current(connection: apsw.Connection) -> None:
     if is_outdated(connection):
-        raise IndexBusy("the index was written while it was read", hint=_AGAIN_HINT)
+        raise IndexBusy("the index was written while it was read", hint=AGAIN_HINT)
 
 
 @contextmanager
@@ -228,11 +259,11 @@ def damage_error(place: Path, what: str) -> EngineError:
 
 def is_ours_by_names(folder: Path) -> bool:
     """Return whether the folder contains only files that an index may contain."""
-    if not folder.is_dir():
+    try:
+        paths = list(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
         return False
-    return all(
-        path.name.startswith((DATABASE, "vectors-")) and path.is_file() for path in folder.iterdir()
-    )
+    return all(path.name.startswith((DATABASE, "vectors-")) and path.is_file() for path in paths)
 
 
 def require_replaceable(folder: Path) -> None:
@@ -350,7 +381,7 @@ def _explain_sqlite(error: apsw.Error, folder: Path, *, writing: bool) -> NoRetu
     code = result(error)
     if code in {apsw.SQLITE_BUSY, apsw.SQLITE_LOCKED}:
         raise IndexBusy(
-            f"the index in {folder} is held by another program", hint=_AGAIN_HINT
+            f"the index in {folder} is held by another program", hint=AGAIN_HINT
         ) from error
     if writing and code in _UNWRITABLE:
         hint = _ROOM_HINT if code in {apsw.SQLITE_FULL, apsw.SQLITE_IOERR} else _WRITABLE_HINT

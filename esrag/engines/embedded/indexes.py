@@ -42,17 +42,26 @@ def choose_free_name(places: Places) -> str:
 
 def read_stored_index(places: Places) -> StoredIndex:
     """Describe an index. Raises: IndexMissing, EngineError."""
-    folder = places.find_current()
-    with index_folder.read_once(folder) as connection:
+    with index_folder.read_once(places) as connection:
         return StoredIndex(
             name=places.name,
             in_use=True,
             fingerprint=index_folder.state(connection).fingerprint,
             documents=value(connection, "SELECT count(*) FROM documents"),
             chunks=value(connection, "SELECT count(*) FROM chunks"),
-            size_bytes=sum(path.stat().st_size for path in folder.iterdir()),
+            size_bytes=_count_bytes(places.find_current()),
             problem=UNFINISHED if places.unfinished.exists() else "",
         )
+
+
+def _count_bytes(folder: Path) -> int:
+    """Return the size of a folder's files, except those that are removed or moved meanwhile."""
+    size_bytes = 0
+    with suppress(FileNotFoundError):  # the folder itself
+        for path in folder.iterdir():
+            with suppress(FileNotFoundError):
+                size_bytes += path.stat().st_size
+    return size_bytes
 
 
 def describe_all(places: Places) -> Iterator[StoredIndex]:

@@ -12,16 +12,18 @@ import numpy as np
 from esrag.engines import Vectors
 from esrag.engines.embedded.databases import is_outdated
 from esrag.engines.embedded.index_folder import (
+    AGAIN_HINT,
     Places,
     State,
     failures,
     identity,
-    open_reading,
+    open_current,
     state,
     transaction,
 )
 from esrag.engines.embedded.vector_file import Rows, StoredVectors, map_vectors
 from esrag.engines.preconditions import text_hash
+from esrag.errors import EngineError, IndexBusy
 from esrag.text.edits import MAX_EDITS, is_near
 
 _ATTEMPTS = 5
@@ -116,10 +118,11 @@ class Reader:
                 with transaction(connection):
                     try:
                         cache = self._refresh_cache(connection)
-                    except FileNotFoundError:
-                        # A writer compacted and removed the vectors in between: retry.
+                    except (OSError, ValueError, EngineError):
+                        # A writer removed the vectors in between, or replaced the index: retry.
                         if attempt == _ATTEMPTS - 1:
                             raise
+                        self._identity = None  # so that it is opened again
                         continue
                     yield Snapshot(connection, cache)
                     return
@@ -132,18 +135,19 @@ class Reader:
             self._connection, self._identity, self._cache = None, None, None
 
     def _open(self) -> apsw.Connection:
-        folder = self._places.find_current()
-        found = identity(folder)
+        found = identity(self._places.find_current())
         if self._connection is None or found != self._identity or is_outdated(self._connection):
             self.close()
-            self._connection, self._identity = open_reading(folder), found
+            self._connection, self._identity = open_current(self._places)
         return self._connection
 
     def _refresh_cache(self, connection: apsw.Connection) -> Cache:
         now = state(connection)
         if self._cache is None or self._cache.state != now:
             former = self._cache.vectors if self._cache else None
-            self._cache = Cache(
-                now, map_vectors(connection, self._places.find_current(), now, former)
-            )
+            folder = self._places.find_current()
+            vectors = map_vectors(connection, folder, now, former)
+            if identity(folder) != self._identity:
+                raise IndexBusy("the index was replaced while it was read", hint=AGAIN_HINT)
+            self._cache = Cache(now, vectors)
         return self._cache
