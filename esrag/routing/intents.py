@@ -42,7 +42,7 @@ class IntentsRouter:
         found = self._find_entities(question, request)
         choice = self._classify(question, found, request)
         if not choice.name:
-            return Pass(choice.reason, 1 - choice.confidence)
+            return Pass(choice.reason, choice.confidence)
 
         kind = self._kinds[choice.name]
         fitting = [scope for scope in kind.scopes if _has_all(scope, found)]

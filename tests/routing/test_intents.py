@@ -62,9 +62,12 @@ def test_a_name_occurs_in_one_of_the_fields():
 
 
 def test_without_enough_cues_the_fallback_counts():
-    """Or another router, if there is none."""
+    """Or another router, if there is none; each is the surer, the fewer cues there are."""
     assert ask("How heavy is steel?").decision.intent == "Other"
-    assert isinstance(ask("How heavy is steel?", fallback=""), Pass)
+    for question, sure in (("How heavy is steel?", 1.0), ("Who is our best client?", 0.6)):
+        assert ask(question, threshold=0.5).decision.confidence == sure
+        passed = ask(question, threshold=0.5, fallback="")
+        assert (isinstance(passed, Pass), passed.confidence) == (True, sure)
 
 
 @pytest.mark.parametrize("said", ["Client", " Client.\n", "`Client`"])
