@@ -19,7 +19,9 @@ _WORD = r"[A-Z][\w&’'-]{0,40}"
 _NAME_PATTERN = rf"(?-i:({_WORD}(?:\s(?:of|and|the|&)\s{_WORD}|\s{_WORD}){{0,3}}))"
 _WORDS = re.compile(r"[\w&]+(?:['’]\w+)*")
 _MAX_WORDS, _MAX_PHRASE = 60, 5  # words of a question that are looked up, and of a value
-_PLACE = re.compile(r"(<Name>|[\[\]#])")
+_PLACE = re.compile(r"([\[\]#])")
+# A word with a place: a name, digits, or brackets around a part.
+_PLACED = re.compile(r"<Name>|(?!.*<Name>)(?:[^\[\]]*+\[[^\[\]]++\][^\[\]]*+|[^\[\]#]*+#[^\[\]]*+)")
 
 
 class Entities:
@@ -82,9 +84,11 @@ def _compile(text: str, key: str) -> re.Pattern[str]:
     """Return the regular expression of a pattern; its group is the value."""
     words = text.split()
     marked = [word for word in words if any(place in word for place in ("[", _NAME, "#"))]
-    if len(marked) != 1:
+    if len(marked) != 1 or not _PLACED.fullmatch(marked[0]):
         hint = "write one such place, as in: project 2##, client for <Name>, [2##]###"
-        raise SettingsError(f"{key}: {text!r} has no place for a value, or several", hint=hint)
+        raise SettingsError(
+            f"{key}: {text!r} has no whole place for a value, or several", hint=hint
+        )
 
     line = r"\s+".join(_to_group(word) if word in marked else re.escape(word) for word in words)
     return re.compile(rf"(?<![\w.,-]){line}(?![\w-])", re.IGNORECASE)

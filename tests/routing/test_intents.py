@@ -99,7 +99,13 @@ def test_an_answer_that_names_no_intent_is_left_to_the_rules(said):
         ({"fallback": "Nothing"}, "intents.fallback: there is no intent 'Nothing'"),
         ({"nearest": {"Nothing": 0.5}}, "intents.nearest: there is no intent 'Nothing'"),
         ({"entities": {}}, "intents.kinds.Project.scopes.0: there is no entity 'job'"),
-        ({"entities": {**ENTITIES, "job": ["job"]}}, "intents.entities.job: 'job' has no place"),
+        (
+            {"entities": {**ENTITIES, "job": ["job"]}},
+            "intents.entities.job: 'job' has no whole place",
+        ),
+        ({"entities": {**ENTITIES, "job": ["[2##"]}}, "intents.entities.job: '[2##' has no whole"),
+        ({"entities": {**ENTITIES, "job": ["2##]"]}}, "intents.entities.job: '2##]' has no whole"),
+        ({"entities": {**ENTITIES, "client": ["<Name>,"]}}, "client: '<Name>,' has no whole"),
     ],
 )
 def test_settings_that_cannot_be_meant(changed, words):
