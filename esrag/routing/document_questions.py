@@ -162,9 +162,10 @@ def read_document_question(question: str) -> DocumentQuestion | None:
 
     for wanted, rule in _COMPILED:
         if match := rule.match(line):
-            about = (match.groupdict().get("about") or "").strip(" \"'“”`")
+            topic = match.groupdict().get("about") or ""
+            about = topic.strip(" \"'“”`")
             if wanted is None:
                 return DocumentQuestion("", about=about)
-            form = _FORMAT.search(line.removesuffix(about)) if wanted != "pages" else None
+            form = _FORMAT.search(line.removesuffix(topic)) if wanted != "pages" else None
             return DocumentQuestion(wanted, about, form[1].lower() if form else "")
     return None

@@ -117,6 +117,20 @@ def test_a_question_about_a_topic_goes_to_the_passages(question):
     assert read_document_question(question) is None
 
 
+@pytest.mark.parametrize(
+    ("question", "form"),
+    [
+        ("Which PDF documents do you have about salt?", "pdf"),
+        ("Which documents are about the PDF standard?", ""),
+        ("Which documents are about “the PDF standard”?", ""),
+        ('Do you have anything on "word processing"?', ""),
+    ],
+)
+def test_a_format_in_a_topic_is_no_format(question, form):
+    """In quotes or without."""
+    assert read_document_question(question).format == form
+
+
 def test_a_pasted_text_is_no_question_about_documents():
     """A limit in characters."""
     assert read_document_question(f"Summarise {'this ' * 100}") is None
