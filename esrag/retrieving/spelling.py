@@ -139,12 +139,12 @@ def _iter_compounds(word: str) -> Iterator[str]:
 
 
 def _hyphenate(typed: str, compound: str) -> str:
-    """Return a word with the hyphens of a compound.
+    """Return a word with the hyphens of a compound, in its own case if that has as many letters.
 
-    >>> _hyphenate("H1B", "h-1b")
-    'H-1B'
+    >>> _hyphenate("H1B", "h-1b"), _hyphenate("İ1B", "i̇-1b") == "i̇-1b"
+    ('H-1B', True)
     """
-    letters = iter(typed)
+    letters = iter(typed if len(typed) == len(typed.lower()) else typed.lower())
     return "".join(sign if sign == "-" else next(letters) for sign in compound)
 
 
