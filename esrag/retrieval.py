@@ -82,17 +82,13 @@ def _keep_named(hits: Sequence[Hit], names: AbstractSet[str], k: int) -> tuple[H
     first, rest = hits[:k], hits[k:]
     if not names or not rest:
         return (*first,)
-    others = [hit for hit in first if not _has_name(hit, names)]
-    added = [hit for hit in rest if _has_name(hit, names)][: min(MAX_NAMED, len(others))]
+    any_name = "|".join(map(re.escape, sorted(names)))
+    named = re.compile(rf"(?<![\w-])(?:{any_name})(?![\w-])", re.IGNORECASE)
+    others = [hit for hit in first if not named.search(text_to_index(hit.chunk))]
+    found = [hit for hit in rest if named.search(text_to_index(hit.chunk))]
+    added = found[: min(MAX_NAMED, len(others))]
     left_out = others[len(others) - len(added) :]
     return (*(hit for hit in first if hit not in left_out), *added)
-
-
-def _has_name(hit: Hit, names: AbstractSet[str]) -> bool:
-    text = text_to_index(hit.chunk)
-    return any(
-        re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text, re.IGNORECASE) for name in names
-    )
 
 
 def _search_summaries(question: str, context: Context, where: Filter | None) -> Layer:

@@ -1,6 +1,7 @@
 """A question that names a document also finds the passages of it that do not say its name."""
 
 import pytest
+from bounded import limited
 
 from esrag.text.mentions import find_numbers
 
@@ -65,3 +66,12 @@ def test_an_option_and_a_date_find_their_passage(open_pages, question, is_found)
     found = [hit.chunk.text for hit in index.search(question)]
     assert len(found) == 5
     assert any("garbage" in text for text in found) is is_found
+
+
+def test_a_question_of_many_dates_takes_no_long_time(open_pages):
+    """Each has forms of its own, all of which are looked for in each hit."""
+    lamps = "\n\n".join(f"## Lamp {n}\n\nThe lamp {n} was lit in May." for n in range(60))
+    index = open_pages({"lamps.md": lamps}, SETTINGS)
+    dates = " and ".join(f"{1 + n % 28} May {1900 + n % 129}" for n in range(600))
+    with limited(4):
+        assert len(index.search(f"Which lamp was lit on {dates}?")) == 5
