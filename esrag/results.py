@@ -71,9 +71,9 @@ class AskResult:
     language models, which a cached answer did not make again.
     `draft` is what the generator wrote, before it was checked. `run_id` is set if the run was kept.
     `route` is where the answer is from: passages (`documents`), a fact (`facts`), the records of
-    the index (`collection`), one document (`summary`), or nowhere (`direct`). `decision` says who
-    chose it. `corrections` are words of the
-    question that were searched for in another spelling. `nearest` are places worth a look if the
+    the index (`collection`), one document (`summary`), the web (`web`), or nowhere (`direct`).
+    `decision` says who chose it. `corrections` are words of the question that were searched for in
+    another spelling. `nearest` are places worth a look if the
     passages did not answer the question well enough. `parts` are the questions of one that asks
     several, else there are none; `decision`, `signals`, `confidence`, `model` and `prompt` are then
     those of the part answered with the least confidence.

@@ -36,9 +36,9 @@ _OUTER_ONLY = ("search_phase_execution_exception", "status_exception")
 _DISK_FULL = "flood-stage"  # a block that is also a 429 but is not transient
 _DISK_FULL_HINT = "the server's disk is full: free space, then run the command again"
 WAITED_HINT = "run: esrag doctor"  # it reports what is red, full or overloaded
-# From here on a server quotes the document that it refuses; so does the error's cause.
 # Otherwise a failed shard goes unnoticed, and hits are missing.
 WHOLE = {"allow_partial_search_results": False}
+# From here on a server quotes the document that it refuses; so does the error's cause.
 _QUOTING = re.compile(
     r"(?<![. ])[. ]*+(Preview of field's value|The prefix of the first immense term is): .*",
     re.DOTALL,
