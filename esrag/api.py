@@ -22,6 +22,7 @@ from esrag.jobs.work import Work
 from esrag.pipeline import ask, find_route, ingest, search
 from esrag.records import Chunk, StoredDocument
 from esrag.results import AskResult, Hits
+from esrag.retrieving.legs import prepare_question
 from esrag.routing import Route
 from esrag.settings import Settings
 from esrag.settings.layers import flatten, resolve, with_absolute_paths
@@ -107,7 +108,8 @@ class Index:
 
     def route(self, question: str, *, where: Where = None) -> Route:
         """Return how a question would be answered, and who decided it. Raises: as `ask`."""
-        return find_route(_to_text(question, "a question"), self._context, to_filter(where))
+        context, question = self._context, _to_text(question, "a question")
+        return find_route(prepare_question(question), context, to_filter(where))
 
     def stream(self, question: str, *, where: Where = None) -> "AnswerStream":
         """Return an iterable over the sentences of an answer. Raises: as `ask`, when iterated."""

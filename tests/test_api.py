@@ -105,6 +105,13 @@ def test_a_filter_that_cannot_be_meant_is_an_error(index, where):
         index.search("kettle", where=where)
 
 
+@pytest.mark.parametrize("method", ["ask", "search", "route"])
+def test_a_question_without_a_word_is_an_error(index, method):
+    """Also if it has characters that nobody sees."""
+    with pytest.raises(UsageError, match="the question is empty"):
+        getattr(index, method)("\u200b ?")
+
+
 def test_sentences_are_streamed(index):
     """Each as it passes; the whole answer is there at the end, and not before."""
     stream = index.stream(QUESTION)
