@@ -458,7 +458,7 @@ import urllib.parse  # for Path.as_uri, while the interpreter's own folder may s
 from made import FINGERPRINT, library, unit_rows
 from esrag.engines import EngineOptions, SearchRequest
 from esrag.engines.embedded import EmbeddedEngine, databases
-from esrag.errors import IndexUnwritable
+from esrag.errors import EngineError, IndexUnwritable
 databases._register()  # as well
 QUERY = unit_rows(99, 1)[0]
 """
@@ -473,6 +473,30 @@ def test_a_read_only_folder_can_be_read(open_folder):
     output, errors = run(IMPORTS + AS_A_READER, open_folder).communicate(timeout=60)
     assert "" == errors
     assert 2 == output.count("IndexUnwritable")
+
+
+NOT_LET_IN = """
+import mmap, os
+if os.geteuid() == 0:
+    os.setgid(65534), os.setuid(65534)
+index = EmbeddedEngine(EngineOptions(sys.argv[1]))
+print(*[finding.level for finding in index.examine()])
+for use in (index.indexes, index.info, lambda: index.swap("other"), lambda: index.drop("other")):
+    try:
+        use()
+    except EngineError as error:
+        print(error, error.hint)
+"""
+
+
+def test_a_folder_that_may_not_be_read_is_one_clear_error(open_folder):
+    """Its disk is looked at from above."""
+    store_library(open_folder / "mine")
+    (open_folder / "mine").chmod(0o000)
+    output, errors = run(IMPORTS + NOT_LET_IN, open_folder / "mine").communicate(timeout=60)
+    assert "" == errors
+    assert "ok" == output[:2]
+    assert 4 == output.count("Permission denied look at its permissions")
 
 
 def test_what_cannot_be_written_is_read_as_it_is_now(store, monkeypatch):

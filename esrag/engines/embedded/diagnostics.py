@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
@@ -33,11 +33,15 @@ def _full_text() -> Finding:
 
 
 def _free_space(folder: Path) -> Finding:
-    folder = folder.absolute()
-    while not folder.exists():
-        folder = folder.parent
-    free = shutil.disk_usage(folder).free
-    what = f"{free / 2**30:.1f} GiB free at {folder}"
+    free, place = next(_measure_free(folder.absolute()))
+    what = f"{free / 2**30:.1f} GiB free at {place}"
     if free >= MIN_FREE_BYTES:
         return Finding("ok", what)
     return Finding("warning", what, "make room before a large ingest")
+
+
+def _measure_free(folder: Path) -> Iterator[tuple[int, Path]]:
+    """Yield the free bytes at a folder and at those above it, as far as they can be looked at."""
+    for place in (folder, *folder.parents):
+        with suppress(OSError):
+            yield shutil.disk_usage(place).free, place

@@ -18,10 +18,10 @@ from esrag.private import make_file, make_folder
 
 
 def names(url: Path) -> list[str]:
-    """Return the names of the indexes in a folder, in order."""
-    if not url.is_dir():
-        return []
-    return sorted(path.name for path in url.iterdir() if path.name[0] != "." and _is_index(path))
+    """Return the names of the indexes in a folder, in order. Raises: EngineError."""
+    with failures(url):
+        paths = [path for path in url.iterdir() if path.name[0] != "."] if url.is_dir() else []
+    return sorted(path.name for path in paths if _is_index(path))
 
 
 def find_existing(url: Path, name: str) -> Places:
