@@ -80,20 +80,21 @@ def drop(name: str, *, yes: bool, **options: Any) -> int:
     settings = settings_of(**options)
     if not yes:
         click.confirm(f"Remove {name} and everything in it?", abort=True, err=True)
-    open_engine(settings.engine).drop(name)
+    engine = open_engine(settings.engine)
+    was_there = engine.exists()
+    engine.drop(name)
     print_text(f"removed {name}")
-    _drop_siblings(settings)
+    if was_there and not engine.exists():
+        _drop_siblings(settings)
     for former in dict.fromkeys((name, settings.engine.index)):  # its own name, or its alias
         _forget(settings, former)
     return 0
 
 
 def _drop_siblings(settings: "Settings") -> None:
-    """Remove the facts and the summaries of an index that is no longer there."""
-    from esrag.context import open_engine, open_siblings
+    """Remove the facts and the summaries of an index."""
+    from esrag.context import open_siblings
 
-    if open_engine(settings.engine).exists():
-        return
     for name, sibling in open_siblings(settings.engine).items():
         if sibling.exists():
             sibling.drop(name)

@@ -73,6 +73,22 @@ def test_a_copy_takes_the_place_and_the_former_comes_back(at, where, name):
 
 
 @ENGINES
+def test_facts_stay_if_another_index_is_dropped(at, esrag, name):
+    """Also if nothing was ingested beside them yet."""
+    row = "question,answer,source_url\nHow old is it?,It is ten.,https://shop.example/age\n"
+    (esrag.folder / "facts.csv").write_text(row)
+    assert at("facts", "import", "facts.csv").code == 0
+    other = f"other-{uuid.uuid4().hex[:8]}"
+    assert at("index", "create", "--index", other).code == 0
+    (used,) = (one for one in at("index", "list", "--json").lines if other in one["name"])
+
+    dropped = at("index", "drop", used["name"], "--yes")
+
+    assert (dropped.code, dropped.out) == (0, f"removed {used['name']}\n")
+    assert "It is ten." in at("facts", "list").out
+
+
+@ENGINES
 def test_what_was_ingested_into_a_dropped_index_is_not_missed(at, where, name):
     """The ledger forgets what it held: in the next index of this name there is what was ingested
     since.
