@@ -68,8 +68,13 @@ def _select_by_source(
 ) -> Iterator[StoredDocument]:
     """Yield the documents of files, and of everything below folders.
 
-    Raises: UsageError for an unknown place.
+    Raises: UsageError for an unknown place, or an empty name, which would be the current folder.
     """
+    if "" in sources:
+        raise UsageError(
+            "expected the path of a source, found an empty name", hint="name a file or folder"
+        )
+
     places = [to_source(source) for source in sources]
     known = {document.source for document in stored}
     for place in places:

@@ -100,6 +100,7 @@ WRONG = [
     (["ketle"], "did you mean kettle?"),
     (["kettle", "nothing"], "no document 'nothing'"),
     (["--source", "doc"], "no source"),
+    (["--source", ""], "an empty name"),
     (["--where", "kind!=pdf", "--where", "section=Size"], "section is a field of a passage"),
     (["--where", "colour=red"], "colour"),
 ]
