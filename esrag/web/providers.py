@@ -95,6 +95,7 @@ def _to_text(value: Any) -> str:
     import lxml.html  # type: ignore[import-untyped]
     from lxml import etree
 
-    tree = lxml.html.fragment_fromstring(value[: 4 * MAX_TEXT], create_parent="div")
+    shown = drop_unshowable(value[: 4 * MAX_TEXT])
+    tree = lxml.html.document_fromstring(f"<div>{shown}</div>")
     etree.strip_elements(tree, "script", "style", with_tail=False)
-    return " ".join(normalise(drop_unshowable(tree.text_content())).split())
+    return " ".join(normalise(tree.text_content()).split())

@@ -137,6 +137,17 @@ def test_a_page_full_of_scripts_is_plain_text(asking, web):
     assert "[c9]" not in found["answer"]
 
 
+def test_control_characters_of_a_result_are_dropped(asking, web):
+    row = {"url": PAGE, "title": "\x07G&#1;\ud800", "content": f"\x1b{SAYS}"}
+    web.body = json.dumps({"results": [row]}).encode()
+
+    found = over(asking, web)("ask", LATEST, "--json", "--show-evidence").json
+
+    assert found["route"] == "web"
+    assert found["evidence"][0]["text"] == SAYS
+    assert found["citations"][0]["title"] == "G"
+
+
 def test_answers_from_elsewhere_are_never_cached(asking, web, service, tmp_path):
     cached = {"ESRAG_CACHE__URL": str(tmp_path / "cache.db")}
     told = over(asking, web)
