@@ -129,6 +129,8 @@ def test_a_wrong_shape_is_an_error(tmp_path, text, key, nearest):
         ("answer.refusal_text", " ", "one line"),
         ("engine.index", "../x", "pattern"),
         ("engine.index", None, "string"),
+        ("facts.as_of", "2025-02-30", "out of range"),
+        ("facts.as_of", "soon", "iso"),
     ],
 )
 def test_a_wrong_value_is_named_with_what_is_allowed(tmp_path, key, value, allowed):
@@ -465,6 +467,14 @@ def test_lists_and_tables_are_yaml(tmp_path):
         {"edu": 1},
         {100: 1},
     )
+
+
+def test_a_day_needs_no_quotes(tmp_path):
+    """YAML reads it as a date."""
+    (tmp_path / "esrag.yaml").write_text("facts: {as_of: 2025-01-31}")
+    assert resolve({}, {}, tmp_path).settings.facts.as_of == "2025-01-31"
+    assert resolve({"facts.as_of": "2024-12-01"}, {}, tmp_path).settings.facts.as_of == "2024-12-01"
+    assert resolve({"facts.as_of": ""}, {}, tmp_path).settings.facts.as_of == ""
 
 
 def test_a_text_is_taken_as_it_was_typed(tmp_path):

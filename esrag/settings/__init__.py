@@ -6,6 +6,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -51,6 +52,11 @@ def _to_list(value: Any) -> Any:
     """Return a single value as a list of it; numbers as text."""
     values = value if isinstance(value, list | tuple) else [value]
     return [str(each) if isinstance(each, int) else each for each in values]
+
+
+def _to_day(value: Any) -> Any:
+    """Return a day as text, as YAML reads one as a date; "" stays. Raises: ValueError."""
+    return value and str(date.fromisoformat(str(value)))
 
 
 Names = Annotated[tuple[str, ...], AfterValidator(_require_unique)]
@@ -455,9 +461,8 @@ class FactsSettings(Section):
         default=(),
         description="Words that all facts are about, such as [H-1B]; they distinguish none.",
     )
-    as_of: str = Field(
+    as_of: Annotated[str, BeforeValidator(_to_day)] = Field(
         default="",
-        pattern=r"^(?:\d{4}-\d\d-\d\d)?$",
         description="Day on which facts have to hold, such as 2025-01-31; empty: today.",
     )
 
