@@ -278,7 +278,7 @@ def holds(text: str, answer: str) -> bool:
     >>> holds("It cost US$12.50 [c1].", "$ 12")
     False
     """
-    characters = r"\s*".join(map(re.escape, "".join(answer.casefold().split())))
+    characters = r"\s*".join(map(re.escape, "".join(normalise(answer).casefold().split())))
     start = rf"(?:(?<!{_WORD})|(?!{_WORD}))(?:(?<![0-9][.,])|(?![0-9]))"
     end = rf"(?:(?!{_WORD})|(?<!{_WORD}))(?:(?![.,][0-9])|(?<![0-9]))"
     return bool(re.search(start + characters + end, MARKERS.sub(" ", text).casefold()))

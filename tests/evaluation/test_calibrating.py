@@ -254,6 +254,7 @@ def test_a_fault_of_a_collection_is_found_where_it_is(tmp_path, queries, answers
         ("1.7 litres. It weighs", "It holds 1.7 litres. [c1] It weighs 900 grams [c2].", True),
         ("1.7 litres it weighs", "It holds 1.7 litres[c1, c2]It weighs 900 grams.", True),
         ("5", "It is 5[c1]7 [c2]", True),
+        ("cafe\N{COMBINING ACUTE ACCENT}", "The café [c1].", True),
     ],
 )
 def test_an_answer_is_held_between_borders(answer, text, is_held):
