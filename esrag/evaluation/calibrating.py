@@ -29,6 +29,8 @@ RESAMPLES = 1000
 LEVEL = 0.95  # of the range's bootstrap
 WIDE = 0.1  # a range of more is worth a warning
 _ROUNDING = 1e-9
+# The threshold is compared with the fitted confidence, whatever is stated.
+_CALIBRATING = {"answer.refusal": 0.0, "answer.steps": 1, "answer.confidence": "fitted"}
 
 Counts = npt.NDArray[np.int64]
 Choice = Literal["too few", "default", "plateau", "accuracy"]
@@ -125,7 +127,7 @@ def calibrate(
     Raises: UsageError if there is nothing to fit to, or no threshold reaches the accuracy; as
     `ask`.
     """
-    answering = context.with_settings({"answer.refusal": 0.0, "answer.steps": 1})
+    answering = context.with_settings(_CALIBRATING)
     judged = [judge(labelled, ask(labelled.question, answering)) for labelled in questions]
 
     fitted, reported = judged[::2], judged[1::2]

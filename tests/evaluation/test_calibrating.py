@@ -287,6 +287,14 @@ def test_further_searches_are_not_fitted_to(kitchen):
     assert "answer.steps" in kitchen("calibrate", "--help").out
 
 
+def test_the_confidence_that_decides_is_fitted_to(kitchen):
+    """Whatever confidence is stated."""
+    decides = kitchen("calibrate", "questions.jsonl", "--json")
+    stated = kitchen("calibrate", "questions.jsonl", "--json", ESRAG_ANSWER__CONFIDENCE="sources")
+
+    assert stated.out == decides.out
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
