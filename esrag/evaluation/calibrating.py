@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
@@ -127,7 +127,7 @@ def calibrate(
     Raises: UsageError if there is nothing to fit to, or no threshold reaches the accuracy; as
     `ask`.
     """
-    answering = context.with_settings(_CALIBRATING)
+    answering = replace(context.with_settings(_CALIBRATING), runs=lambda: None)  # none is kept
     judged = [judge(labelled, ask(labelled.question, answering)) for labelled in questions]
 
     fitted, reported = judged[::2], judged[1::2]

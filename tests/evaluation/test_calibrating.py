@@ -295,6 +295,13 @@ def test_the_confidence_that_decides_is_fitted_to(kitchen):
     assert stated.out == decides.out
 
 
+def test_no_run_is_kept(kitchen):
+    kept = {"ESRAG_RUNS__KEEP": "whole"}
+    assert kitchen("calibrate", "questions.jsonl", **kept).code == 0
+
+    assert kitchen("runs", "list", **kept).out == ""
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
