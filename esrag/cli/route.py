@@ -54,7 +54,7 @@ def route(
 
     context, filter_ = open_context(settings_of(**options)), parse_all(where)
     if questions:
-        _count(questions, context, as_json=as_json)
+        _count(questions, context, filter_, as_json=as_json)
     else:
         _show(question_of(words), context, filter_, as_json=as_json)
     return 0
@@ -94,11 +94,11 @@ def _line(found: "Route") -> str:
     return f"{found.kind}{reason} ({router}confidence {decision.confidence:.2f})"
 
 
-def _count(path: Path, context: "Context", *, as_json: bool) -> None:
+def _count(path: Path, context: "Context", where: "Filter | None", *, as_json: bool) -> None:
     from esrag.evaluation.routes import find_missed, read_routes
 
     labelled = read_routes(path)
-    missed = [*find_missed(labelled, context)]
+    missed = [*find_missed(labelled, context, where)]
     right = len(labelled) - len(missed)
     if as_json:
         shown = [asdict(each) for each in missed]

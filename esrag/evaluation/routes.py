@@ -7,6 +7,7 @@ from pathlib import Path
 from esrag.context import Context
 from esrag.errors import UsageError
 from esrag.evaluation.calibrating import iter_rows
+from esrag.filters import Filter
 from esrag.pipeline import find_route
 
 
@@ -40,10 +41,12 @@ def _to_labelled(question: object, route: object, place: str) -> Labelled:
     return Labelled(question, route)
 
 
-def find_missed(questions: list[Labelled], context: Context) -> Iterator[Missed]:
+def find_missed(
+    questions: list[Labelled], context: Context, where: Filter | None
+) -> Iterator[Missed]:
     """Yield the questions that go another way than labelled. Raises: EngineError."""
     for labelled in questions:
-        found = find_route(labelled.question, context)
+        found = find_route(labelled.question, context, where)
         if found.kind != labelled.route:
             yield Missed(
                 question=labelled.question,

@@ -55,6 +55,13 @@ def test_a_fact_is_imported_asked_for_and_removed(at, esrag, name):
     assert at(*asked, "folder!=kitchen").json["route"] == "facts"
     assert at(*asked, "folder=kitchen").json["route"] == "documents"  # a fact has no folder
 
+    (esrag.folder / "routes.jsonl").write_text(
+        '{"question": "What is the mooring fee?", "route": "facts"}'
+    )
+    counted = ("route", "--questions", "routes.jsonl", *DAY, "--where")
+    assert at(*counted, "harbour=North").out == "1 of 1 question as labelled\n"
+    assert at(*counted, "folder=kitchen").out.endswith("\n0 of 1 question as labelled\n")
+
     first = at("facts", "list", "--json").lines[0]["fact_id"]
     assert at("facts", "remove", first).out == "1 fact removed\n"
     assert at("facts", "remove", first).code == 2
