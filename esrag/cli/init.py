@@ -42,6 +42,7 @@ def init(preset: str, *, force: bool) -> int:
     the preset instead of copying it, so that fixes to the preset reach you.
     """
     from esrag.settings import Settings
+    from esrag.settings.files import to_yaml
     from esrag.settings.layers import preset_layer, with_values
 
     layer = preset_layer(preset)
@@ -57,16 +58,9 @@ def init(preset: str, *, force: bool) -> int:
         refusal=wanted.answer.refusal,
         max_sentences=wanted.answer.max_sentences,
     )
-    path.write_text(f"preset: {_quote(preset)}\n{common}", encoding="utf-8")
+    path.write_text(f"preset: {to_yaml(preset)}\n{common}", encoding="utf-8")
     remark(
         f"wrote esrag.yaml, based on preset {preset}; "
         "esrag config show --origin lists the settings in force"
     )
     return 0
-
-
-def _quote(preset: str) -> str:
-    """Return a preset's name or folder as YAML."""
-    import json
-
-    return preset if preset.replace("-", "").isalnum() else json.dumps(preset)

@@ -259,11 +259,12 @@ def test_what_config_show_prints_can_be_pasted_back(esrag):
     assert pasted == typed
 
 
-def test_init_names_a_folder(esrag):
-    """A preset of one's own, by its path."""
-    (esrag.folder / "my house").mkdir()
-    (esrag.folder / "my house" / "esrag.yaml").write_text("retrieval: {k: 4}\n")
-    assert esrag("init", "my house").code == 0
+@pytest.mark.parametrize("folder", ["my house", "2024", "no", "\N{HOUSE BUILDING}"])
+def test_init_names_a_folder(esrag, folder):
+    """A preset of one's own, by its path, also if YAML would read another value."""
+    (esrag.folder / folder).mkdir()
+    (esrag.folder / folder / "esrag.yaml").write_text("retrieval: {k: 4}\n")
+    assert esrag("init", folder).code == 0
     assert esrag("config", "show", "--json").json["values"]["retrieval.k"] == 4
 
 
