@@ -246,9 +246,17 @@ def _name(
 
 
 def _shorten(text: str) -> str:
-    """Return a text on one line, cut after a word."""
+    """Return a text on one line, cut after a word if there are blanks.
+
+    >>> _shorten("字" * 200) == "字" * MAX_NAME + " …"
+    True
+    """
     line = strip_markers(" ".join(text.split()))
-    return line if len(line) <= MAX_NAME else f"{line[:MAX_NAME].rpartition(' ')[0]} …"
+    if len(line) <= MAX_NAME:
+        return line
+
+    cut = line[:MAX_NAME]
+    return f"{cut.rpartition(' ')[0] or cut} …"
 
 
 def _evidence(entries: Sequence[_Entry]) -> tuple[Evidence, ...]:
