@@ -63,9 +63,18 @@ def describe_collection(
         return _list_on_topic(asked, context, where)
 
     documents = _iter_of_format(asked.format, context, where)
-    if asked.wanted == "count":
-        return _count(documents, context)
-    return _list_all(documents, context)
+    describe = _count if asked.wanted == "count" else _list_all
+    return describe(documents, context, _noun(asked.format))
+
+
+def _noun(form: str) -> str:
+    """Return what one document of a format is called.
+
+    >>> _noun("pdf"), _noun("word"), _noun("")
+    ('PDF document', 'Word document', 'document')
+    """
+    names = {"word": "Word", "markdown": "Markdown", "email": "email"}
+    return f"{names.get(form, form.upper())} document".lstrip()
 
 
 def _iter_of_format(
@@ -81,18 +90,18 @@ def _has_format(document: StoredDocument, form: str) -> bool:
 
 
 def _list_all(
-    documents: Iterator[tuple[StoredDocument, Chunk | None]], context: Context
+    documents: Iterator[tuple[StoredDocument, Chunk | None]], context: Context, noun: str
 ) -> Description | None:
     """Return one line per document, as many as one answer lists."""
     entries = list(_entries(islice(documents, MAX_LISTED), context))
     left = sum(1 for _ in documents)
-    total = f"the collection has {format_count(len(entries) + left, 'document')}"
+    total = f"the collection has {format_count(len(entries) + left, noun)}"
     note = f"{total}; esrag docs lists all" if left else total
     return _listing(entries, (NOTE, note)) if entries else None
 
 
 def _count(
-    documents: Iterator[tuple[StoredDocument, Chunk | None]], context: Context
+    documents: Iterator[tuple[StoredDocument, Chunk | None]], context: Context, noun: str
 ) -> Description | None:
     """Return the number of documents, citing the first ones."""
     entries = list(_entries(islice(documents, MAX_COUNTED), context))
@@ -101,7 +110,7 @@ def _count(
 
     total = len(entries) + sum(1 for _ in documents)
     evidence = _evidence(entries)
-    text = f"The collection has {format_count(total, 'document')}. {markers(evidence)}"
+    text = f"The collection has {format_count(total, noun)}. {markers(evidence)}"
     note = f"{NOTE}; the first documents are cited"
     return _description(text, entries, evidence, (note,))
 

@@ -61,6 +61,14 @@ def test_a_filter_hides_documents(kitchen):
     assert kitchen("ask", "Summarise the Harbour Act", *ask).json["route"] == "documents"
 
 
+def test_a_number_of_documents_of_a_format_says_so(kitchen):
+    counted = kitchen("ask", "How many HTML documents do you have?", "--json").json
+    listed = kitchen("ask", "Which markdown documents do you have?", "--json").json
+
+    assert counted["answer"] == "The collection has 1 HTML document. [c1]"
+    assert listed["notes"][-1] == "the collection has 2 Markdown documents"
+
+
 def test_documents_on_a_topic_are_listed(kitchen):
     """Those with half of its words; a topic of none is a question to the passages."""
     answer = kitchen("ask", "Which documents do you have about a dimmer?", "--json").json
