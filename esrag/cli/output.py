@@ -9,14 +9,20 @@ import click
 # Bidirectional controls reorder the text around them, so that a reader sees another text.
 # Right-to-left scripts do not need them.
 _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
+# What JSON leaves as it is, and a terminal may act on: \x9b begins a sequence as "\x1b[" does.
+_UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def print_json(value: Mapping[str, Any]) -> None:
-    """Print a JSON object on one line, safe for any terminal."""
+    r"""Print a JSON object on one line, safe for any terminal.
+
+    >>> print_json({"name": "a\x1b[2J\x9b2J"})
+    {"name": "a\u001b[2J\u009b2J"}
+    """
     import json
 
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=str)
-    click.echo(_TURNS.sub(lambda turn: f"\\u{ord(turn[0]):04x}", text))
+    click.echo(_UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def print_text(text: str) -> None:
