@@ -243,20 +243,22 @@ def _check_permissions(settings: "Settings") -> "Iterator[Finding]":
 
 
 def _iter_stored_files(settings: "Settings") -> "Iterator[Path]":
-    """Yield the files of the indexes, their locks, the ledger and the cache.
+    """Yield the files of the indexes, their locks, the ledger, the cache and the kept runs.
 
     Databases on servers have none.
     """
     from esrag.engines.embedded.indexes import names
-    from esrag.ledger.opening import FILE
+    from esrag.ledger import opening as ledger
+    from esrag.runs import opening as runs
     from esrag.settings import is_address
 
     folder = None if is_address(settings.engine.url) else Path(settings.engine.url)
     if folder:
         yield from (folder / name for name in names(folder))
         yield from sorted(folder.glob(".*.lock"))
-    ledger = settings.ledger.url or (str(folder / FILE) if folder else "")
-    for url in (ledger, settings.cache.url):
+    beside = [(settings.ledger.url, ledger.FILE), (settings.runs.url, runs.FILE)]
+    urls = [url or (str(folder / name) if folder else "") for url, name in beside]
+    for url in (*urls, settings.cache.url):
         if url and "://" not in url:
             yield from sorted(Path(url).parent.glob(f"{glob.escape(Path(url).name)}*"))
 

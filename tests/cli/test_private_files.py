@@ -106,10 +106,14 @@ def test_doctor_says_what_is_wider_and_how_to_mend_it(esrag, corpus):
     (esrag.folder / ".esrag" / "esrag" / "index.sqlite3").chmod(0o644)
     (esrag.folder / ".esrag" / ".esrag.lock").chmod(0o644)
     (esrag.folder / "state" / "deep" / "cache.sqlite3").chmod(0o640)
+    (esrag.folder / ".esrag" / "runs.sqlite3").touch(0o644)
     doctor = esrag("doctor", "--json", **ELSEWHERE)
     (said,) = (line for line in doctor.lines if "other users" in line["what"])
     assert (doctor.code, said["level"]) == (0, "warning")
     command = said["advice"].removeprefix("run: ")
-    assert command == "chmod -R go-rwx .esrag/esrag .esrag/.esrag.lock state/deep/cache.sqlite3"
+    assert command == (
+        "chmod -R go-rwx .esrag/esrag .esrag/.esrag.lock .esrag/runs.sqlite3 "
+        "state/deep/cache.sqlite3"
+    )
     subprocess.run(command, shell=True, cwd=esrag.folder, check=True)
     assert "other users" not in esrag("doctor", **ELSEWHERE).out
