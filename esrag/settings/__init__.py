@@ -49,9 +49,14 @@ def _require_unique(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _to_list(value: Any) -> Any:
-    """Return a single value as a list of it; numbers as text."""
+    """Return a single value as a list of it; numbers and truth values as text.
+
+    >>> _to_list([2024, 1.5, "a"]), _to_list(True)
+    (['2024', '1.5', 'a'], ['true'])
+    """
     values = value if isinstance(value, list | tuple) else [value]
-    return [str(each) if isinstance(each, int) else each for each in values]
+    texts = (str(each).lower() if isinstance(each, bool) else each for each in values)
+    return [str(each) if isinstance(each, int | float) else each for each in texts]
 
 
 def _to_day(value: Any) -> Any:
