@@ -214,9 +214,8 @@ def _flags(
     engine: str | None = None,
     **flags: Any,
 ) -> dict[str, Any]:
-    values = {key.replace("__", "."): value for key, value in flags.items() if value is not None}
-    values |= {"engine.index": index} if index else {}
-    values |= {"engine.url": engine} if engine else {}
+    given = {"engine.index": index, "engine.url": engine, **flags}
+    values = {key.replace("__", "."): value for key, value in given.items() if value is not None}
     return values | dict(_pair(pair) for pair in sets)
 
 

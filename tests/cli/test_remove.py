@@ -101,6 +101,8 @@ WRONG = [
     (["kettle", "nothing"], "no document 'nothing'"),
     (["--source", "doc"], "no source"),
     (["--source", ""], "an empty name"),
+    (["kettle", "--index", ""], "engine.index"),
+    (["kettle", "--engine", ""], "engine.url"),
     (["--where", "kind!=pdf", "--where", "section=Size"], "section is a field of a passage"),
     (["--where", "colour=red"], "colour"),
 ]
