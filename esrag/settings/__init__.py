@@ -260,9 +260,7 @@ class RetrievalSettings(Section):
         default=True,
         description="Repair words that no document has with words that the documents have.",
     )
-    operations: Mapping[
-        Annotated[str, Field(pattern=r"^[A-Za-z]\w{0,39}$")], Annotated[Names, Field(min_length=1)]
-    ] = Field(
+    operations: Mapping[OperationName, SomeNames] = Field(
         default={},
         description="Phrases by the name of their operation, such as {Sign: [sign, signing]}.",
     )
