@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from esrag import settings
 from esrag.errors import SettingsError
-from esrag.settings import Settings, fields, mask_value, trust, value_of, variable
+from esrag.settings import Settings, fields, mask_value, to_plain, trust, value_of, variable
 from esrag.settings.layers import preset_layer, presets, resolve
 
 
@@ -298,6 +298,11 @@ REDIRECTING = [
     ("models.strong.provider", "cohere"),
     ("embedding.provider", "cohere"),
     ("generator.templates", "/srv/prompts"),
+    ("runs.url", "/srv/runs.sqlite3"),
+    ("web.provider", "brave"),
+    ("web.url", "https://search.example"),
+    ("routing.chain", ["oracle"]),
+    ("compare.variations", {"theirs": {"rerank.chain": ["cohere"]}}),
     ("kibana.url", "https://kibana.example"),
     ("engine.verify_certificates", False),
     ("engine.ca_file", "ca.pem"),
@@ -348,7 +353,7 @@ def test_a_file_that_the_user_named_or_overrode_needs_no_permission(state, key, 
     """
     path = written(state / "esrag.yaml", key, value)
     assert key in resolve({}, {"ESRAG_CONFIG": str(path)}, state).origins
-    own = value_of(resolve({}, {"ESRAG_CONFIG": str(path)}, state).settings, key)
+    own = to_plain(value_of(resolve({}, {"ESRAG_CONFIG": str(path)}, state).settings, key))
     assert resolve({}, {variable(key): str(own)}, state).origins[key] == "environment"
     assert resolve({key: str(own)}, {}, state).origins[key] == "flag"
 
