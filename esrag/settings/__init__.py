@@ -856,7 +856,7 @@ class CompareSettings(Section):
             "hybrid": {"retrieval.method": "hybrid"},
         },
         min_length=1,
-        description="Settings of routing, retrieval, rerank and answer by the name of a "
+        description="Settings of questions, as those of retrieval and answer, by the name of a "
         "variation; compare asks with each of them, and tests the others against the first.",
     )
 
