@@ -1,6 +1,5 @@
 """`esrag doctor`: check that every part works, and advise what to do if not."""
 
-import glob
 import shlex
 import time
 from collections.abc import Iterator
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
 MAX_SAMPLED_CHUNKS = 20_000  # takes some seconds on a server
 
 LOOK_AGAIN_S = 0.5  # between two batches a job is idle for a moment
+
+_SQLITE_SUFFIXES = ("", "-journal", "-shm", "-wal")
 
 
 @click.command()
@@ -260,7 +261,7 @@ def _iter_stored_files(settings: "Settings") -> "Iterator[Path]":
     urls = [url or (str(folder / name) if folder else "") for url, name in beside]
     for url in (*urls, settings.cache.url):
         if url and "://" not in url:
-            yield from sorted(Path(url).parent.glob(f"{glob.escape(Path(url).name)}*"))
+            yield from (Path(f"{url}{suffix}") for suffix in _SQLITE_SUFFIXES)
 
 
 def _check_recall(context: "Context", chunks: int) -> "Iterator[Finding]":

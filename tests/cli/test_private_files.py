@@ -107,6 +107,7 @@ def test_doctor_says_what_is_wider_and_how_to_mend_it(esrag, corpus):
     (esrag.folder / ".esrag" / ".esrag.lock").chmod(0o644)
     (esrag.folder / "state" / "deep" / "cache.sqlite3").chmod(0o640)
     (esrag.folder / ".esrag" / "runs.sqlite3").touch(0o644)
+    (esrag.folder / "state" / "deep" / "cache.sqlite3.notes").touch(0o644)  # not esrag's
     doctor = esrag("doctor", "--json", **ELSEWHERE)
     (said,) = (line for line in doctor.lines if "other users" in line["what"])
     assert (doctor.code, said["level"]) == (0, "warning")
