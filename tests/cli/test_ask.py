@@ -148,6 +148,8 @@ def test_only_stages_that_were_gone_through_have_a_time(kitchen):
     A chain of rerankers has one.
     """
     explained = ("ask", "How many litres?", "--explain", "--json")
+    alone = kitchen("ask", "How many litres?", "--explain", "--method", "keyword").out
+    assert ("relevance 0." in alone, "closeness" in alone) == (True, False)  # no vector, no cosine
     told = {method: kitchen(*explained, "--method", method).json["took_ms"] for method in LEGS}
 
     assert list(told["keyword"])[:4] == ["open", "keyword", "fuse", "read"]
