@@ -287,6 +287,7 @@ REDIRECTING = [
     ("engine.url", "https://search.example"),
     ("engine.url", "/srv/index"),
     ("engine.url", "../index"),
+    ("engine.url", "~/index"),
     ("queue.url", "redis://127.0.0.1:6379/0"),
     ("ledger.url", "/srv/ledger.sqlite3"),
     ("cache.url", "redis://127.0.0.1/0"),
@@ -472,6 +473,15 @@ def test_lists_and_tables_are_yaml(tmp_path):
         {"edu": 1},
         {100: 1},
     )
+
+
+def test_a_tilde_is_the_home(tmp_path, monkeypatch):
+    """As in a shell; not a folder of that name wherever the command runs."""
+    monkeypatch.setenv("HOME", "/home/me")
+    config = tmp_path / "esrag.yaml"
+    config.write_text("engine: {url: ~/index}\ncache: {url: ~/cache.db}\n")
+    found = resolve({}, {"ESRAG_CONFIG": str(config)}, tmp_path).settings
+    assert (found.engine.url, found.cache.url) == ("/home/me/index", "/home/me/cache.db")
 
 
 def test_a_day_needs_no_quotes(tmp_path):

@@ -357,26 +357,22 @@ def _place(error: Exception) -> str:
 
 
 def _from_folder(key: str, value: Any, folder: Path) -> Any:
-    """Return a value of a file in this folder; a relative path starts at the folder.
+    """Return a value of a file in this folder; a relative path starts there, and `~` is the home.
 
     >>> _from_folder("cache.url", "cache.db", Path("/p"))
     '/p/cache.db'
     >>> _from_folder("cache.url", "redis://host", Path("/p"))
     'redis://host'
     """
-    if (
-        not isinstance(value, str)
-        or not value
-        or folder == Path()
-        or value.startswith("~")
-        or "\0" in value
-    ):
+    if not isinstance(value, str) or not value or "\0" in value:
         return value
 
     is_path = key in _PATHS and "://" not in value
     is_model = key in _MODELS and value != DEFAULT_MODEL and (folder / value).is_dir()
     is_preset = key == "preset" and (folder / value / SETTINGS_FILE).is_file()
-    return str(folder / value) if is_path or is_model or is_preset else value
+    if not (is_path or is_model or is_preset):
+        return value
+    return str(folder / os.path.expanduser(value))  # noqa: PTH111 -- Path.expanduser fails without a home
 
 
 def _sections() -> frozenset[str]:
