@@ -170,7 +170,7 @@ def migrate(*, to: str | None, model: str | None, as_json: bool, **options: Any)
         raise UsageError("--to and --model need a value", hint="esrag index migrate --help")
     _require_applicable(options["sets"], ("loading", "embedding.model" if model else "embedding"))
     settings = settings_of(**options)
-    there = {**options, "engine": to or options["engine"]}
+    there = {**options, "sets": [*options["sets"], f"engine.url={to}"]} if to else options
     aim = _aim(settings, settings_of(**there, embedding__model=model))
 
     moved = _move(settings, aim, embeds=bool(model))

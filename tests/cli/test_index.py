@@ -72,6 +72,16 @@ def test_a_copy_takes_the_place_and_the_former_comes_back(at, where, name):
     assert len(listed(at, where)) == 1
 
 
+def test_a_copy_goes_where_it_is_sent(esrag, corpus):
+    """Also if the place that it comes from is a flag."""
+    assert esrag("ingest", "docs", "--engine", "old").code == 0
+
+    moved = esrag("index", "migrate", "--set", "engine.url=old", "--to", "new")
+
+    assert (moved.code, "now set engine.url to new" in moved.err) == (0, True)
+    assert len(esrag("docs", "--json", "--engine", "new").lines) == 3
+
+
 @ENGINES
 def test_facts_stay_if_another_index_is_dropped(at, esrag, name):
     """Also if nothing was ingested beside them yet."""
