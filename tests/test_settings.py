@@ -168,6 +168,11 @@ def test_a_broken_file_is_named_with_the_line(tmp_path, text, expected):
     assert str(tmp_path / "esrag.yaml") in error
 
 
+def test_a_file_without_end_is_refused(tmp_path):
+    (tmp_path / "esrag.yaml").symlink_to("/dev/zero")
+    assert "more than 1,048,576 bytes" in str(refused(folder=tmp_path))
+
+
 @pytest.mark.parametrize("text", ["", "# nothing\n", "engine:\nchunking:\n  # size: 3\n", "{}"])
 def test_an_empty_file_or_section_changes_nothing(tmp_path, text):
     """A file or a section whose lines are all comments sets nothing."""

@@ -44,6 +44,7 @@ _PROBLEMS = {
     "missing": "expected this key, found none",
 }
 FOUND = "found in a folder above"
+_MAX_BYTES = 2**20  # of a settings file: a clone may have one that leads to /dev/zero
 _PRESETS = Path(__file__).parents[1] / "presets"
 
 # Settings that are paths, or may be; in a file they are relative to its folder. A model may also be
@@ -336,7 +337,7 @@ def read_file(path: Path, *, is_named: bool = False, paths_start: Path | None = 
 def _load(path: Path) -> tuple[bytes, dict[Any, Any]]:
     """Return the bytes of a settings file and the sections in them."""
     try:
-        content = path.read_bytes()  # once, so that the judged content is the used one
+        content = _read(path)  # once, so that the judged content is the used one
         tree = read_yaml(content.decode()) or {}
     except (OSError, UnicodeDecodeError) as error:
         cause = getattr(error, "strerror", None) or error
@@ -347,6 +348,17 @@ def _load(path: Path) -> tuple[bytes, dict[Any, Any]]:
     if not isinstance(tree, dict):
         raise SettingsError(f"{path} holds a {type(tree).__name__}, expected sections with keys")
     return content, tree
+
+
+def _read(path: Path) -> bytes:
+    """Return the bytes of a file. Raises: OSError, SettingsError for a large one."""
+    with path.open("rb") as file:
+        content = file.read(_MAX_BYTES + 1)
+
+    if len(content) > _MAX_BYTES:
+        message = f"the settings file {path} has more than {_MAX_BYTES:,} bytes"
+        raise SettingsError(message, hint="does it lead to another file?")
+    return content
 
 
 def _place(error: Exception) -> str:
