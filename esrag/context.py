@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import cache as once
 from functools import partial
 from pathlib import Path
@@ -162,8 +161,8 @@ class Context:
         facts = self.facts()
         if facts is None or not facts.exists():
             return ()
-        day = self.settings.facts.as_of or datetime.now(UTC).date().isoformat()
-        return (self.settings.facts, facts.generation(), day)
+        section = self.settings.facts
+        return (section, facts.generation(), section.today.isoformat())
 
     @property
     def writer_identity(self) -> tuple[object, ...]:

@@ -129,8 +129,6 @@ def _open(options: dict[str, Any]) -> "tuple[Engine, Settings]":
 
 def _check(file: Path | None, engine: "Engine", settings: "Settings") -> "tuple[list[Fault], int]":
     """Return what is wrong with the facts of a file or the stored ones, and how many can stand."""
-    from datetime import UTC, date, datetime
-
     from esrag.facts.checking import find_problems
     from esrag.facts.importing import read_sound
     from esrag.facts.storing import list_facts
@@ -139,9 +137,7 @@ def _check(file: Path | None, engine: "Engine", settings: "Settings") -> "tuple[
     if file:
         sound, faults = read_sound(file, stored, settings.loading.max_bytes)
         return faults, len(sound)
-    as_of = settings.facts.as_of
-    today = date.fromisoformat(as_of) if as_of else datetime.now(UTC).date()
-    return [*find_problems(stored, today)], len(stored)
+    return [*find_problems(stored, settings.facts.today)], len(stored)
 
 
 def _show(report: "FactsReport") -> None:

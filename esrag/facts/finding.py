@@ -6,7 +6,6 @@ carries meaning: "What is the processing time?" is not answered with the process
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
 from difflib import SequenceMatcher
 from itertools import accumulate, chain
 
@@ -76,7 +75,7 @@ class FactFinder:
         return _choose(match for hit in hits if (match := self._match(asked, hit.chunk)))
 
     def _read(self, question: str) -> _Asked:
-        text, period = read_period(question, self._today())
+        text, period = read_period(question, self._settings.today)
         return _Asked(
             text=text,
             key=question_key(text),
@@ -85,10 +84,6 @@ class FactFinder:
             measure=read_measure(text),
             period=period,
         )
-
-    def _today(self) -> date:
-        as_of = self._settings.as_of
-        return date.fromisoformat(as_of) if as_of else datetime.now(UTC).date()
 
     def _request(self, asked: _Asked, where: Filter | None) -> SearchRequest | None:
         """Return a search for the question itself and its rarest words; None if no fact has one.

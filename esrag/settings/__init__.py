@@ -6,7 +6,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -468,6 +468,11 @@ class FactsSettings(Section):
         default="",
         description="Day on which facts have to hold, such as 2025-01-31; empty: today.",
     )
+
+    @property
+    def today(self) -> date:
+        """The day on which facts have to hold."""
+        return date.fromisoformat(self.as_of) if self.as_of else datetime.now(UTC).date()
 
 
 def _require_pattern(text: str) -> str:
