@@ -6,7 +6,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from esrag.generating.names import EDGES, find_names
+from esrag.generating.names import EDGES, find_names, match_whole
 from esrag.generating.parts import DOES
 from esrag.text.terms import STOP_WORDS, find_technical_words, terms
 
@@ -91,7 +91,7 @@ def _exchange_name(phrase: str, before: str, names: Sequence[str]) -> str:
     form = _DIGITS.sub("#", named[0])
     alike = [each for each in others if each != named[0] and _DIGITS.sub("#", each) == form]
     former = alike[:1] or (names if len(names) == 1 else [])
-    return before.replace(former[0], phrase) if former else ""
+    return match_whole(former[0]).sub(lambda _: phrase, before) if former else ""
 
 
 def _exchange_attribute(rest: str, before: str, names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from esrag.generating.exchanging import OPENING, OPENS, REPLACED, complete, split_added
-from esrag.generating.names import EDGES, find_names
+from esrag.generating.names import EDGES, find_names, match_whole
 from esrag.generating.parts import fill_in
 from esrag.text.questions import read_question
 from esrag.text.terms import find_technical_words, terms
@@ -165,7 +165,7 @@ def _find_asked(question: str) -> list[str]:
 
 def _name_pronoun(question: str, names: Sequence[str]) -> str:
     """Return the question with the only name in place of its only pronoun; "" otherwise."""
-    if len(names) != 1 or names[0] in question:
+    if len(names) != 1 or match_whole(names[0]).search(question):
         return ""
     if _ACTS.search(question) and names[0][:1].isupper():
         return ""  # "How do I change it?" is not about a product
@@ -182,7 +182,7 @@ def _append(question: str, before: Turn, names: Sequence[str]) -> str:
     parts = [*names[:MAX_NAMES]]
     if is_bare or not parts:
         parts = [*_describe(before), *(name for name in parts if name not in before.question)]
-    about = ", ".join(part for part in parts if part not in question)
+    about = ", ".join(part for part in parts if not match_whole(part).search(question))
     return f"{question} ({about})" if about else question
 
 

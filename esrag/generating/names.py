@@ -1,5 +1,7 @@
 """Names in a text: capitalised words and identifiers."""
 
+import re
+
 from esrag.text.terms import STOP_WORDS, find_technical_words
 
 _JOINTS = frozenset({"of", "v", "v.", "vs", "vs.", "van", "von", "de", "der"})
@@ -24,6 +26,15 @@ def find_names(text: str) -> list[str]:
         # A comma or the like ends a name.
         is_open = is_open and not written.endswith((*",;:!?)", "'s", "’s"))
     return list(dict.fromkeys(filter(None, map(_join, found))))
+
+
+def match_whole(name: str) -> re.Pattern[str]:
+    """Return a pattern for a name that is not a part of a longer word.
+
+    >>> match_whole("C").sub("Rust", "Can C call code?")
+    'Can Rust call code?'
+    """
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
 
 
 def _join(words: list[str]) -> str:

@@ -187,6 +187,8 @@ HEIGHT = Turn("How high is the dam?", "The dam is 40 metres high.", ("Dams of th
         (Turn("What was sold in H1 2021?"), "And in 2022?", "What was sold in H1 2022?"),
         (Turn("Who sat in Cruz v. Ash?"), "And in Doe v. Roe?", "Who sat in Doe v. Roe?"),
         (Turn("How old is the pier?"), "Is it possible?", "Is it possible? (old pier)"),
+        (Turn("Who made Java in Javaland?"), "And Python?", "Who made Python in Javaland?"),
+        (Turn("What is C?"), "Can it be null?", "Can C be null?"),
     ],
 )
 def test_the_subject_is_in_the_question_its_answer_or_the_evidence(before, question, asked):
