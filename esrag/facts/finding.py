@@ -152,9 +152,8 @@ def _choose(matches: Iterable[Match]) -> Match | None:
     None if another one with another answer fits as well.
     """
     ranked = sorted(matches, key=_rank)
-    if len(ranked) > 1 and _rank(ranked[0])[:-1] == _rank(ranked[1])[:-1]:
-        return ranked[0] if ranked[0].fact.answer == ranked[1].fact.answer else None
-    return ranked[0] if ranked else None
+    alike = [match for match in ranked if _rank(match)[:-1] == _rank(ranked[0])[:-1]]
+    return alike[0] if len({match.fact.answer for match in alike}) == 1 else None
 
 
 def _rank(match: Match) -> tuple[bool, bool, float, float, str]:

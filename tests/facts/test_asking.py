@@ -176,3 +176,23 @@ def test_without_facts(esrag, corpus):
     assert esrag("facts", "remove").code == 2
     route = json.loads(esrag("route", "What is the fee?", "--json").out)
     assert (route["route"], route["routing"]["router"]) == ("documents", "")
+
+
+TIES = """question,answer,source_url
+What is the adult yearly pool fee?,It is $50.,https://pool.example
+What is the child yearly pool fee?,It is $50.,https://pool.example
+What is the local yearly pool fee?,It is $90.,https://pool.example
+"""
+
+
+@pytest.mark.parametrize("name", ["embedded"])
+def test_facts_that_fit_alike_and_differ_answer_nothing(at, esrag, name):
+    """However many of them agree before the one that does not."""
+    (esrag.folder / "ties.csv").write_text(TIES)
+    assert at("facts", "import", "ties.csv").out.startswith("3 added")
+    asked = ("route", "What is the yearly pool fee?", "--json", *DAY)
+    assert at(*asked).json["route"] == "documents"
+
+    (esrag.folder / "ties.csv").write_text(TIES.replace("90", "50"))
+    assert at("facts", "import", "ties.csv").out.startswith("0 added, 1 changed")
+    assert at(*asked).json["route"] == "facts"
