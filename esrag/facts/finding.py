@@ -45,10 +45,14 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question without its time: its words, the kind of answer that it wants, and its measure."""
+    """A question without its time: its words, the kind of answer that it wants, and its measure.
+
+    `whole` is the key of the question with its time, which may be the question of a fact as well.
+    """
 
     text: str
     key: str
+    whole: str
     words: frozenset[str]
     kind: str
     measure: str
@@ -79,6 +83,7 @@ class FactFinder:
         return _Asked(
             text=text,
             key=question_key(text),
+            whole=question_key(question),
             words=self._wording.words(text),
             kind=read_question(text).kind,
             measure=read_measure(text),
@@ -99,7 +104,8 @@ class FactFinder:
         rarest = sorted(rows, key=lambda word: (rows[word], word))
         totals = accumulate(rows[word] for word in rarest)
         chosen = [w for w, total in zip(rarest, totals, strict=True) if total <= MAX_ROWS_SEARCHED]
-        text = " ".join((key_term(asked.key), *chain.from_iterable(spelled[w] for w in chosen)))
+        keys = (key_term(key) for key in (asked.key, asked.whole))
+        text = " ".join((*keys, *chain.from_iterable(spelled[w] for w in chosen)))
         return SearchRequest(
             text=text, method="keyword", filter=where, size=CANDIDATES, candidates=CANDIDATES
         )
@@ -108,18 +114,19 @@ class FactFinder:
         """Return how a fact fits a question; None if it does not."""
         fact = to_fact(chunk)
         key, told = question_key(fact.question), self._wording.words(fact.question)
-        if key != asked.key and not self._may_answer(asked, fact, told):
+        is_exact = key in {asked.key, asked.whole}
+        if not is_exact and not self._may_answer(asked, fact, told):
             return None
 
         longer = max(len(asked.words), len(told)) or 1
         return Match(
             chunk=chunk,
             fact=fact,
-            is_exact=key == asked.key,
+            is_exact=is_exact,
             similarity=SequenceMatcher(None, asked.key, key, autojunk=False).ratio(),
             overlap=len(asked.words & told) / longer,
             covered=len(asked.words) / longer,
-            holds=asked.period.fits(fact),
+            holds=asked.period.fits(fact, is_named=key == asked.whole),
         )
 
     def _may_answer(self, asked: _Asked, fact: Fact, told: frozenset[str]) -> bool:

@@ -25,10 +25,13 @@ class Period:
     is_past: bool = False
     is_future: bool = False
 
-    def fits(self, fact: Fact) -> bool:
-        """Return whether the fact is known to hold on all of these days."""
-        is_known = bool(fact.valid_from or not self.is_past)
-        will_hold = bool(fact.valid_until or not self.is_future)
+    def fits(self, fact: Fact, *, is_named: bool = False) -> bool:
+        """Return whether the fact is known to hold on all of these days.
+
+        With `is_named`, its own question names them.
+        """
+        is_known = bool(fact.valid_from or not self.is_past) or is_named
+        will_hold = bool(fact.valid_until or not self.is_future) or is_named
         return is_known and will_hold and fact.holds_on(self.first) and fact.holds_on(self.last)
 
 

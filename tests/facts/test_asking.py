@@ -196,3 +196,20 @@ def test_facts_that_fit_alike_and_differ_answer_nothing(at, esrag, name):
     (esrag.folder / "ties.csv").write_text(TIES.replace("90", "50"))
     assert at("facts", "import", "ties.csv").out.startswith("0 added, 1 changed")
     assert at(*asked).json["route"] == "facts"
+
+
+@pytest.mark.parametrize("name", ["embedded"])
+def test_a_fact_may_have_the_time_in_its_question(at, esrag, name):
+    """Then it needs no dates, but those that it has count."""
+    rows = (
+        "What was the pool fee in 2023?,It was $7.,https://pool.example,,",
+        "What was the sauna fee in 2023?,It was $9.,https://pool.example,2024-01-01,",
+    )
+    (esrag.folder / "years.csv").write_text("\n".join((FACTS.splitlines()[0][:-8], *rows)))
+    assert at("facts", "import", "years.csv").out.startswith("2 added")
+
+    found = at("route", "what was the pool fee in 2023", "--json", *DAY).json
+    assert found["route"] == "facts", found
+    assert "$7" in at("ask", "What was the pool fee in 2023?", *DAY).out
+    for other in ("What was the pool fee in 2022?", "What was the sauna fee in 2023?"):
+        assert at("route", other, "--json", *DAY).json["route"] == "documents"
