@@ -39,7 +39,7 @@ class Fact:
     def fact_id(self) -> str:
         """Its question in short, with a hash of question and first day."""
         key = question_key(self.question)
-        slug = re.sub(r"[^a-z0-9]+", "-", key)[:_MAX_SLUG].strip("-")
+        slug = re.sub(r"[\W_]+", "-", key)[:_MAX_SLUG].strip("-")
         mark = blake2b(f"{key}\n{self.valid_from}".encode(), digest_size=4).hexdigest()
         return f"{slug}.{mark}"
 

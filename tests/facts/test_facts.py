@@ -138,3 +138,9 @@ def test_an_id_is_readable_and_differs_by_question_and_day():
     assert fact("What is “it”/../?").fact_id.startswith("what-is-it.")
     assert fact().fact_id != fact(valid_from="2024-01-01").fact_id
     assert fact().fact_id == fact("what is the mooring fee").fact_id
+
+
+def test_facts_in_other_scripts_have_ids_of_their_own():
+    """The hash alone would be the same for these two."""
+    assert fact("什丄刳怄？").fact_id != fact("什丢刣怐？").fact_id
+    assert fact("Was kostet ein Café?").fact_id.startswith("was-kostet-ein-café.")
