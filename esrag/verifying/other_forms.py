@@ -1,4 +1,4 @@
-"""Find names and dates that a text writes in another form."""
+"""Find names and months that a text writes in another form."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,6 @@ _PLACES = {
     "American": r"(?:U\.?S\.?A?\.?|United States|America)",
     "British": r"(?:U\.?K\.?|United Kingdom|Britain|England)",
 }
-DATE = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
 
 
 def has_decade(word: str, texts: Sequence[str]) -> bool:
@@ -42,16 +41,6 @@ def has_country(name: str, texts: Sequence[str]) -> bool:
         return False
     names = _PLACES.get(name, rf"{place[1]}\w*")
     return any(re.search(rf"(?<!\w){names}(?!\w)", text) for text in texts)
-
-
-def has_date(date: str, texts: Sequence[str]) -> bool:
-    """Return whether a text has a date such as 2004-06-08, or writes it in another form.
-
-    >>> has_date("2004-06-08", ["on 8 June 2004"]), has_date("2004-06-08", ["2004-08-06"])
-    (True, False)
-    """
-    month = MONTHS[min(max(int(date[5:7]), 1), len(MONTHS)) - 1]
-    return any(date in text or month[:3] in text for text in texts)
 
 
 def has_month(name: str, texts: Sequence[str]) -> bool:

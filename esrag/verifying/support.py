@@ -32,7 +32,7 @@ from esrag.verifying.columns import is_of_another_column, is_of_another_year
 from esrag.verifying.contrasts import find_contrast
 from esrag.verifying.equal_numbers import has_equal
 from esrag.verifying.measures import find_other_measure, find_other_unit
-from esrag.verifying.other_forms import DATE, has_country, has_date, has_decade, has_month
+from esrag.verifying.other_forms import has_country, has_decade, has_month
 from esrag.verifying.overclaims import find_overclaim
 from esrag.verifying.roles import find_other_role, names_in
 from esrag.verifying.rows import find_other_row
@@ -53,6 +53,7 @@ Entail = Callable[[str, Sequence[str]], Scores]
 _NEAR_YEAR = re.compile(r"\b(mid|early|late|pre|post)-(?=(?:1\d|20)\d\d\b)", re.IGNORECASE)
 _ABBREVIATIONS = re.compile(r"\b([A-Z]{2,})s\b")
 _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹⁻])")
+_DATE = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
 _WORD = re.compile(r"(?<!\w)[^\W\d_][\w’'-]*")
 _ENDED = re.compile(r"[.!?]\s+\Z")  # precedes the first word of a sentence
 _NEAR_CHARACTERS = 20  # how far before a word to look for the beginning of its sentence
@@ -223,7 +224,7 @@ def _require_particulars(
     )
 
     # Its numbers alone would also be those of another day.
-    _require("date", DATE.findall(sentence), lambda date: has_date(date, texts))
+    _require("date", _DATE.findall(sentence), lambda date: any(date in text for text in texts))
     words = find_technical_words(sentence, len(sentence))
     _require(
         "technical word",
