@@ -57,8 +57,11 @@ _DATE = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
 _WORD = re.compile(r"(?<!\w)[^\W\d_][\w’'-]*")
 _ENDED = re.compile(r"[.!?]\s+\Z")  # precedes the first word of a sentence
 _NEAR_CHARACTERS = 20  # how far before a word to look for the beginning of its sentence
-# As a web page would follow or render it.
-_LINK = re.compile(r"\b\w++://\S+|\bwww\.\S+|\]\([^)\s]*|</?\w[^>]*")
+# As a web page would follow or render it, and an address of e-mail.
+_LINK = re.compile(
+    r"\b\w++://\S+|\bwww\.\S+|\]\([^)\s]*|</?\w[^>]*"
+    r"|(?<![\w.+-])[\w.+-]{1,64}@[\w.-]{1,255}(?<!\.)"
+)
 # Shorter ones are terms.
 QUOTATION = re.compile(r"“([^“”]{12,})”|(?<![^\s(\[—–])\"(?=[^\s,.;:!?)])([^\"]{12,})\"")
 _NOT = re.compile(
