@@ -7,6 +7,9 @@ from esrag.text.terms import MONTHS
 
 _DECADE = re.compile(r"\b(\d\d(?=00s)|\d\d\d(?=0s))0{1,2}s\Z")
 _OF_PLACE = re.compile(r"([A-Z]\w{3,}?)(?:ese|ish|i?ans?)")
+_ENDS = (
+    r"(?:and|any|en?|es|ey|i?a|i|ium|on?|s|y)?"  # of a place, after the letters of its adjective
+)
 _PLACES = {
     "American": r"(?:U\.?S\.?A?\.?|United States|America)",
     "British": r"(?:U\.?K\.?|United Kingdom|Britain|England)",
@@ -33,13 +36,13 @@ def has_country(name: str, texts: Sequence[str]) -> bool:
 
     >>> has_country("Brazilian", ["in Brazil"]), has_country("American", ["a U.S. firm"])
     (True, True)
-    >>> has_country("Brazilian", ["in Bolivia"]), has_country("Indian", ["in Indonesia"])
+    >>> has_country("Brazilian", ["in Bolivia"]), has_country("Indian", ["Individuals pay"])
     (False, False)
     """
     place = _OF_PLACE.fullmatch(name)
     if not place:
         return False
-    names = _PLACES.get(name, rf"{place[1]}\w*")
+    names = _PLACES.get(name, f"{place[1]}{_ENDS}")
     return any(re.search(rf"(?<!\w){names}(?!\w)", text) for text in texts)
 
 
