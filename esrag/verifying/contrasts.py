@@ -11,7 +11,7 @@ from functools import lru_cache
 from operator import itemgetter
 
 from esrag.text.terms import terms
-from esrag.verifying.clauses import with_clauses
+from esrag.verifying.clauses import clauses, with_clauses
 from esrag.verifying.opposites import (
     ALL,
     COLOUR,
@@ -42,6 +42,9 @@ MIN_CONTAINED = (
 )
 MIN_NEARNESS = (
     0.8  # share of common words that makes two sentences say the same, apart from a contrast
+)
+MIN_GUESSED = (
+    0.5  # share of a guess's words in a sentence that makes the sentence more than a guess
 )
 
 # Who does something else: "if it is not there you can add it".
@@ -206,13 +209,21 @@ def _stretch(said: Sense, held: Sense) -> str:
             "as a possibility it is",
             _only(SURE, UNSURE, said.text) and _only(UNSURE, SURE, held.text),
         ),
-        ("as a guess it is", ONLY_MAYBE.search(held.text) and not MAYBE.search(said.text)),
+        ("as a guess it is", not MAYBE.search(said.text) and _is_guessed(said, held)),
         (
             "less surely it is",
             any(surer.search(said.text) and not given.search(held.text) for surer, given in SURER),
         ),
     )
     return next((difference for difference, is_so in stretches if is_so), "")
+
+
+def _is_guessed(said: Sense, held: Sense) -> bool:
+    """Return whether a statement guesses what the sentence says, and not only something else."""
+    if not ONLY_MAYBE.search(held.text):
+        return False
+    guesses = (sense_of(part).words for part in clauses(held.text) if ONLY_MAYBE.search(part))
+    return any(len(words & said.words) >= MIN_GUESSED * len(words) for words in guesses)
 
 
 def nearness(said: Sense, held: Sense) -> float:
