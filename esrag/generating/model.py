@@ -9,7 +9,7 @@ from esrag.generating import Draft, GenerationTask, GeneratorOptions
 from esrag.models import Cited
 from esrag.text import sentence_spans
 from esrag.verifying.quotes import mask_quote
-from esrag.verifying.verify import MAX_DRAFT, is_refusal
+from esrag.verifying.verify import MAX_DRAFT
 
 _MARKERS = re.compile(rf"(?<!\s)\s*(?:{MARKERS.pattern}\s*)+", MARKERS.flags)
 
@@ -45,14 +45,13 @@ class ModelGenerator:
 def insert_markers(text: str, cited: Sequence[Cited], keys: Sequence[str]) -> str:
     """Return the text with markers after each sentence: the keys of the citations that overlap it.
 
-    Only `keys` are used, in their order. A sentence that has markers keeps them, and a refusal
-    stays as it is.
+    Only `keys` are used, in their order. A sentence that has markers keeps them.
 
     >>> cited = [Cited(3, 8, ("c1", "c9")), Cited(16, 19, ("c1",))]
     >>> insert_markers("It boils. It is red. [c2]", cited, ["c1"])
     'It boils. [c1] It is red. [c2]'
     """
-    if is_refusal(text) or len(text) > MAX_DRAFT:
+    if len(text) > MAX_DRAFT:
         return text
 
     parts, done = [], 0

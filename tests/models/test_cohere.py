@@ -20,6 +20,8 @@ from esrag.models import Cited, ModelOptions, Prompt, Tokens
 from esrag.models.cohere import CohereModel
 from esrag.plugins import load
 from esrag.records import Chunk, Evidence
+from esrag.verifying.drafts import to_evidence
+from esrag.verifying.verify import verify
 
 pytestmark = pytest.mark.skipif(find_spec("cohere") is None, reason="needs the extra cohere")
 
@@ -219,15 +221,20 @@ def test_citations_become_markers(opened, service, cited, text):
         ("It boils. It is red. [c2][c3]", "It boils. [c1] It is red. [c2][c3]"),
         ("- It boils\n- It is red\n", "- It boils [c1]\n- It is red [c1]\n"),
         ("", ""),
-        (f"{REFUSAL}", REFUSAL),
-        ("The documents do not mention it.", "The documents do not mention it."),
+        ("It cannot find its lid.", "It cannot find its lid. [c1]"),
     ],
 )
 def test_what_is_marked_already_stays(text, expected):
-    """Markers that the model wrote are left alone, and so is a refusal, also where all of it is
-    cited.
-    """
+    """Markers that the model wrote are left alone."""
     assert insert_markers(text, [Cited(0, len(text), ("c1",))], ["c1"]) == expected
+
+
+@pytest.mark.parametrize("text", [REFUSAL, "The documents do not mention it."])
+@pytest.mark.parametrize("keys", [(), ("c1",)])
+def test_a_refusal_is_one_whether_or_not_it_is_cited(text, keys):
+    """The check knows it with markers, too."""
+    draft = insert_markers(text, [Cited(0, len(text), keys)], ["c1"])
+    assert verify(draft, to_evidence(["It boils."])).reason == "model-refused"
 
 
 @pytest.mark.parametrize("end", ['").', '.")', '. It is. It boils."'])
