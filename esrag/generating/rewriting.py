@@ -52,8 +52,9 @@ def reformulate(
 def _line(model: LanguageModel, prompt: Prompt) -> str:
     """Return the model's line if it may be a question, else "". Raises: GeneratorError."""
     draft = model.complete(prompt).text.strip()
-    is_other = "\n" in draft or len(draft) > LONGEST or MARKERS.search(draft) or is_refusal(draft)
-    return "" if is_other else draft
+    is_other = "\n" in draft or len(draft) > LONGEST or MARKERS.search(draft)
+    is_none = is_refusal(draft) and not draft.endswith("?")
+    return "" if is_other or is_none else draft
 
 
 def _own_words(question: str) -> set[str]:

@@ -275,6 +275,7 @@ def test_what_is_no_question_gives_way_to_the_rules(said):
         ("And for 1024?", "How large is the key of ML-KEM-512?", False),
         ("Why?", "Why is the key of ML-KEM-768 that large?", True),
         ("Why?", "Is the pump waterproof?", False),
+        ("And if it cannot find one?", "What if ML-KEM-768 cannot find one?", True),
     ],
 )
 def test_a_model_keeps_to_the_words_that_were_typed(question, said, is_kept):
