@@ -134,8 +134,10 @@ def _difference(said: Sense, held: Sequence[Sequence[Sense]]) -> str:
         )
         # A "not" in one clause does not apply to the next one.
         near, other = within if within[0] >= near else (near, whole)
+        if near < MIN_NEARNESS_IN_NEGATION:
+            continue
         found = contrast(said, other)
-        if not found and near >= MIN_NEARNESS_IN_NEGATION and _deny_the_same(said, other):
+        if not found and _deny_the_same(said, other):
             return ""
         if near < MIN_NEARNESS:
             continue

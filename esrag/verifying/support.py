@@ -308,7 +308,7 @@ def _is_name(word: str, texts: Sequence[str]) -> bool:
     if word.lower() in STOP_WORDS:
         return False
     # Only after a word in lower case, because a line in title case proves nothing.
-    within = rf"(?<!\w)[^\W\d_A-Z][\w'’-]*[,;)]?\s+{re.escape(word)}(?!\w)"
+    within = rf"(?<!\w)[^\W\d_A-Z][\w'’-]{{0,40}}[,;)]?\s+{re.escape(word)}(?!\w)"
     small = rf"(?<!\w){re.escape(word.lower())}(?!\w)"
     return any(re.search(within, text) for text in texts) and not any(
         re.search(small, text) for text in texts

@@ -1,6 +1,7 @@
 """Find words of a sentence that change places in a statement with like words."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
@@ -102,7 +103,8 @@ def _is_agent(text: str, stem: str) -> bool:
 def _shared_order(unit: str, part: str) -> tuple[list[str], list[str]]:
     """Return the words that both have once, in the order of each."""
     mine, held = _content(unit), _content(part)
-    shared = {word for word in mine if mine.count(word) == 1 == held.count(word)}
+    counts, others = Counter(mine), Counter(held)
+    shared = {word for word in counts if counts[word] == 1 == others[word]}
     return [word for word in mine if word in shared], [word for word in held if word in shared]
 
 

@@ -503,6 +503,14 @@ def test_much_white_space_costs_little():
     assert time.monotonic() - began < 5  # it took minutes
 
 
+def test_a_long_word_in_a_passage_costs_little():
+    """Passages that `esrag verify` is given may be longer than chunks."""
+    began = time.process_time()
+    verify("Now a Pump works. [c1]", to_evidence(["a-" * 20_000]))
+
+    assert time.process_time() - began < 3  # it took 9 seconds
+
+
 def test_a_sentence_with_markers_within_is_not_cut_in_two():
     """The rest of it may say the opposite; but it does not go on for ever."""
     text = "The pump is safe. It is safe unless it runs. The pump runs."
