@@ -38,7 +38,9 @@ MARKED = re.compile(
     rf"(?<!\s)(?:\s*(?:{_MARKER}|\(\s*{_MARKER}\s*\)|\*\*{_MARKER}\*\*))+", MARKERS.flags
 )
 # More markers or a full stop may follow, or the end of the brackets or stars around them.
-_MAY_GO_ON = re.compile(r"\s*([\[【(*]{1,3}[^\[\]【】]{0,40}|[.!?…]\s*|\)|\*\*?)?")
+_MAY_GO_ON = re.compile(
+    r"\s*([\[【(*]{1,3}(?:\s*[\[【])?[^\[\]【】]{0,40}(?:[\]】]\s*\*?)?|[.!?…]\s*|\)|\*\*?)?"
+)
 # A line break ends a sentence unless a lower-case letter follows.
 _BLANK = re.compile(r"(?<!\s)\s+(?=[^\sa-z])")
 # "…degrees.The valve" lacks a blank after its sentence; names in code (pump.Valve) also occur in

@@ -159,6 +159,19 @@ def test_a_draft_that_comes_in_pieces_is_the_same_answer(parts, data):
     assert answer.refused or answer.text == " ".join(shown)
 
 
+@pytest.mark.parametrize("markers", ["**[c1]** **[c2]**", "([c1]) ([c2])", "[c1] ( [c2] )"])
+def test_markers_in_brackets_or_in_bold_may_be_cut_anywhere(markers):
+    """Those that follow belong to the same sentence, even before their brackets are closed."""
+    draft = f"The ciphertext has 1088 bytes {markers}."
+    whole = verify(draft, EVIDENCE)
+
+    for cut in range(len(draft)):
+        check = Check("", EVIDENCE, Rules())
+        check.read(draft[:cut])
+        check.read(draft[cut:])
+        assert check.answer() == whole
+
+
 def test_what_is_not_supported_is_dropped_where_the_policy_says_so():
     """The rest stays, and a note says what went and why; with nothing left it is the refusal."""
     draft = "The ciphertext has 1088 bytes. [c1] The ciphertext has 1089 bytes. [c1]"
