@@ -201,9 +201,8 @@ def _own(text: str) -> frozenset[str]:
         *iter_list_forms(text),
         *(drop_lead(line.text) for line in _lines(text) if line.row),
     }
-    return frozenset(
-        _flat(piece).strip(_ENDS) for each in whole for piece in (each, *split_sentences(each))
-    )
+    pieces = (piece for each in whole for piece in (each, *split_sentences(each)))
+    return frozenset(_flat(piece).strip(_ENDS) for piece in pieces) - {""}
 
 
 def _flat(text: str) -> str:

@@ -491,6 +491,12 @@ def test_a_part_of_a_sentence_is_never_dropped_alone():
         assert verify(draft, evidence, policy="drop").reason == "unsupported"
 
 
+@pytest.mark.parametrize("draft", ["… [c1]", "? [c1]", ". [c1]"])
+def test_no_words_are_no_answer(draft):
+    """They are in no passage, though every passage has a sentence that ends so."""
+    assert verify(draft, EVIDENCE).reason == "unsupported"
+
+
 def test_a_key_without_end_is_no_key():
     """Nor is it a number that Python would not read."""
     assert verify(f"The ciphertext has 1088 bytes. [c{'1' * 5000}]", EVIDENCE).reason == "contract"
