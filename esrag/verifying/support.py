@@ -19,6 +19,7 @@ from esrag.evidence.numbered_steps import split_steps
 from esrag.evidence.tables import Row, drop_lead
 from esrag.records import Chunk
 from esrag.text import sentence_spans, split_sentences
+from esrag.text.dates import list_dates, without_dates
 from esrag.text.figures import numbers, to_figures
 from esrag.text.terms import (
     STOP_WORDS,
@@ -101,11 +102,11 @@ def support(
     if any(sentence.strip(_ENDS) in _own(chunk.text) for chunk in passages):
         return 1.0  # verbatim
 
-    words, held = (set(terms(sentence)), {term for text in texts for term in terms(text)})
+    words, held = set(terms(sentence)), _collect_held(sentence, texts)
     if not words:
         raise Unsupported("no word of it is in")
 
-    _require_particulars(sentence, texts, held, around)
+    _require_particulars(_drop_held_dates(sentence, texts), texts, held, around)
     found = [line for chunk in passages for line in _lines(chunk.text)]
     _require_same_facts(sentence, found, passages, texts)
     is_long = len(claim.split()) >= MIN_LENGTH
@@ -212,6 +213,23 @@ def _flat(text: str) -> str:
     """
     plain = unicodedata.normalize("NFKC", _ABBREVIATIONS.sub(r"\1", _RAISED.sub("^", text)))
     return to_figures(strip_markers(_NEAR_YEAR.sub(r"\1 ", " ".join(plain.split()))))
+
+
+def _collect_held(sentence: str, texts: Sequence[str]) -> set[str]:
+    """Return the search terms of texts, and of dates that they have in another form."""
+    dates = set(terms(sentence)).difference(terms(_drop_held_dates(sentence, texts)))
+    return dates.union(*map(terms, texts))
+
+
+def _drop_held_dates(sentence: str, texts: Sequence[str]) -> str:
+    """Return a sentence without its dates if the texts have them all, in whatever form.
+
+    >>> _drop_held_dates("It opened on 2004-06-08.", ["since June 8th, 2004"])
+    'It opened on  .'
+    """
+    days = {*list_dates(sentence)}
+    held = {day for text in texts for day in list_dates(text)} if days else days
+    return without_dates(sentence) if days <= held else sentence
 
 
 def _require_particulars(
