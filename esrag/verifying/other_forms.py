@@ -1,8 +1,9 @@
-"""Find names and months that a text writes in another form."""
+"""Find names, months and units that a text writes in another form."""
 
 import re
 from collections.abc import Sequence
 
+from esrag.text.figures import is_unit, normalise_unit, uses
 from esrag.text.terms import MONTHS
 
 _DECADE = re.compile(r"\b(\d\d(?=00s)|\d\d\d(?=0s))0{1,2}s\Z")
@@ -57,3 +58,14 @@ def has_month(name: str, texts: Sequence[str]) -> bool:
     month = rf"0?{MONTHS.index(name) + 1}"
     dated = rf"\b\d{{4}}-{month}-\d|\b{month}/\d{{1,2}}/\d\d|\b\d{{1,2}}/{month}/\d\d"
     return any(re.search(rf"{dated}|\b{name[:3]}\b", text) for text in texts)
+
+
+def has_unit(sign: str, texts: Sequence[str]) -> bool:
+    """Return whether a number in the texts has the unit of a sign, by its name.
+
+    >>> has_unit("GB", ["4 gigabytes"]), has_unit("GB", ["4 megabytes"]), has_unit("GB", ["giga"])
+    (True, False, False)
+    """
+    return is_unit(sign) and any(
+        use.unit == normalise_unit(sign) for text in texts for use in uses(text)
+    )

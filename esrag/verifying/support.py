@@ -33,7 +33,7 @@ from esrag.verifying.columns import is_of_another_column, is_of_another_year
 from esrag.verifying.contrasts import find_contrast
 from esrag.verifying.equal_numbers import has_equal
 from esrag.verifying.measures import find_other_measure, find_other_unit
-from esrag.verifying.other_forms import has_country, has_decade, has_month
+from esrag.verifying.other_forms import has_country, has_decade, has_month, has_unit
 from esrag.verifying.overclaims import find_overclaim
 from esrag.verifying.roles import find_other_role, names_in
 from esrag.verifying.rows import find_other_row
@@ -243,14 +243,15 @@ def _require_particulars(
         lambda number: _is_compounded(number, texts) or has_equal(number, sentence, texts),
     )
 
-    # Its numbers alone would also be those of another day.
-    _require("date", _DATE.findall(sentence), lambda date: any(date in text for text in texts))
     words = find_technical_words(sentence, len(sentence))
     _require(
         "technical word",
         words,
         lambda word: (
-            held.issuperset(compounds(word)) or _stands(word, texts) or has_decade(word, texts)
+            held.issuperset(compounds(word))
+            or _stands(word, texts)
+            or has_decade(word, texts)
+            or has_unit(word, texts)
         ),
     )
 
@@ -264,11 +265,19 @@ def _require_particulars(
             or _stands(name, texts)
             or has_country(name, texts)
             or has_month(name, texts)
+            or has_unit(name, texts)
         ),
     )
 
+    _require_verbatim(sentence, texts)
+
+
+def _require_verbatim(sentence: str, texts: Sequence[str]) -> None:
+    """Raise Unsupported for a date, link or quotation that no text has as it stands."""
+    # The numbers of a date alone would also be those of another day.
+    dates, links = _DATE.findall(sentence), _LINK.findall(sentence)
     quotations = ("".join(groups).strip(" .,;:!?") for groups in QUOTATION.findall(sentence))
-    for what, found in (("link", _LINK.findall(sentence)), ("quotation", quotations)):
+    for what, found in (("date", dates), ("link", links), ("quotation", quotations)):
         _require(what, found, lambda one: any(one in text for text in texts))
 
 
