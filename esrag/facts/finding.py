@@ -95,7 +95,9 @@ class FactFinder:
 
         A fact that answers has all words, so frequent ones need not be searched for.
         """
-        spelled = {word: self._wording.search_terms(word) for word in asked.words}
+        found = {word: self._wording.search_terms(word) for word in asked.words}
+        # The stem of "being" is a stop word, which no search finds.
+        spelled = {word: terms for word, terms in found.items() if terms}
         counts = self._engine.count_terms([*chain.from_iterable(spelled.values())])
         rows = {word: sum(counts.get(term, 0) for term in spelled[word]) for word in spelled}
         if not all(rows.values()):

@@ -13,6 +13,7 @@ What is the mooring fee?,The mooring fee was $30 a night.,https://harbour.exampl
 How many berths does the harbour have?,The harbour has 120 berths.,https://harbour.example/berths,,,North
 Who pays the mooring fee?,The owner of the boat pays the mooring fee.,https://harbour.example/fees,,,North
 What is the H-1B cap?,"The H-1B cap is 65,000 visas a year.",https://visa.example/cap,,,
+What is the fine for being late?,The fine is $7.,https://harbour.example/fees,,,North
 What is the launch fee?,The launch fee is $12.,https://harbour.example/fees,,2022-12-31,North
 """
 
@@ -66,7 +67,7 @@ def test_a_fact_is_imported_asked_for_and_removed(at, esrag, name):
     assert at("facts", "remove", first).out == "1 fact removed\n"
     assert at("facts", "remove", first).code == 2
     (esrag.folder / "facts.csv").write_text(FACTS.splitlines()[0] + "\n")
-    assert at("facts", "import", "facts.csv").out.startswith("0 added, 0 changed, 5 removed")
+    assert at("facts", "import", "facts.csv").out.startswith("0 added, 0 changed, 6 removed")
     assert at("route", "What is the mooring fee?", "--json").json["route"] == "documents"
 
 
@@ -80,6 +81,7 @@ def test_a_fact_is_imported_asked_for_and_removed(at, esrag, name):
         ("How many H-1Bs is the cap?", "65,000"),
         ("Who has to pay the mooring fee?", "The owner"),
         ("Who pays for mooring?", "The owner"),
+        ("What is the fine for being late?", "$7"),
         # Nearly the question of a fact, but of another thing.
         ("What is the mooring time?", ""),
         ("What is the mooring fee for a yacht?", ""),
@@ -155,14 +157,14 @@ def test_bad_rows_are_named_and_the_others_stand(at, esrag, name):
     problems = [(each["place"], each["reason"][:11]) for each in checked.json["problems"]]
     assert (checked.code, problems) == (
         1,
-        [("line 8", "has no sour"), ("line 2", "contradicts"), ("line 9", "contradicts")],
+        [("line 9", "has no sour"), ("line 2", "contradicts"), ("line 10", "contradicts")],
     )
     imported = at("facts", "import", "facts.csv")
     assert (imported.code, imported.out) == (
         1,
-        "0 added, 0 changed, 1 removed, 5 unchanged, 3 left out\n",
+        "0 added, 0 changed, 1 removed, 6 unchanged, 3 left out\n",
     )
-    assert "left out: line 8 has no source_url" in imported.err
+    assert "left out: line 9 has no source_url" in imported.err
     stored = at("facts", "check", *DAY)
     assert (stored.code, "expired on 2022-12-31" in stored.out) == (1, True)
 
