@@ -117,11 +117,14 @@ def _drop_titles(earlier: Sequence[Turn], before: Turn) -> Turn:
     >>> last = Turn("And on Sundays? (open, Riverside pool)")
     >>> _drop_titles([pool, last], last).question
     'And on Sundays? (open)'
+    >>> game = Turn("How old is it?", titles=("Go",))
+    >>> _drop_titles([game], Turn("Is it free? (old Google game, Go)")).question
+    'Is it free? (old Google game)'
     """
     question = _GREETING.sub("", before.question)
     asked, told = split_added(question)
     for title in dict.fromkeys(title for turn in earlier for title in turn.titles):
-        told = told.replace(title, "")
+        told = match_whole(title).sub("", told)
     told = told.strip(" (),")
     return replace(before, question=f"{asked} ({told})" if told else asked)
 
