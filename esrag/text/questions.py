@@ -201,6 +201,7 @@ _DO, _DIFFER = "(?:do|does|did|are)", "(?:differ|compare|distinguished)"
 _PARTS = "(?:sets?|tells?|distinguish(?:es)?|separates?)"
 _WITH = "(?:with|for|in|on)"
 _THAN = f"(?:than|and|from)(?: {_WITH})?"
+_WORD, _BOTH = r"(?<![\w.-])[\w.-]{1,40}?", "(?:both|the two|these|they|those)"
 _SIDES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -220,6 +221,8 @@ _SIDES = tuple(
         rf"(?P<left>[\w.-]{{2,40}}) {_AGAINST} (?P<right>{_THING})(?:: .*)?{_END}",
         rf"\b{_PARTS} (?P<left>{_THING}) (?:apart )?from (?P<right>{_THING}){_END}",
         rf"\bhow {_DO} (?P<left>{_THING}) and (?P<right>{_THING}) {_DIFFER}\b",
+        # "The modes are called fast and safe. How do they differ?"
+        rf"(?P<left>{_WORD}) and (?P<right>{_WORD})[.,;:]? how {_DO} {_BOTH} {_DIFFER}\b",
         rf"\A\W*compare (?P<left>{_THING}) (?:and|against|to|with) (?P<right>{_THING}){_END}",
         rf"\bhow {_DO} (?P<left>{_THING}) compare (?:against|to|with) (?P<right>{_THING}){_END}",
         rf"\b{_DO} (?P<left>{_THING}) and (?P<right>{_THING}) (?:\w+ )?differently\b",
@@ -556,6 +559,8 @@ def read_sides(question: str) -> list[list[str]]:
     [['put'], ['post']]
     >>> read_sides("What is the difference between must and should?")
     [['must'], ['should']]
+    >>> read_sides("It can be set to fast and safe. How do they differ?")
+    [['fast'], ['safe']]
     """
     question = _name_year_before(_shorten(question))
     found = _find_sides(question)
