@@ -38,6 +38,7 @@ LESS = 5.0
 # The reader's score up to which nothing is added to a best statement of which it is not sure: over
 # nine sets with 472 answerable questions, answers get 7 % shorter, and one more is good.
 ADDED_ABOVE = -3.0
+MAX_BRIEF = 20  # words of a definition that the sentence after it may complete
 MAX_LEAD = 8  # words of a list's lead that may name what the list has
 MAX_COUNTED = 90  # words of what is counted in sentences
 MAX_JOINED = 120  # words of a list that takes the place of several of its items
@@ -216,9 +217,25 @@ def _rank(question: str, found: Sequence[Statement]) -> list[Statement]:
     if kind == "who" and _ALL.search(ranked[0].text.partition(":")[0]):
         return ranked
     if not facts or facts[0].fit < LISTED * ranked[0].fit:
-        return ranked
+        item = _find_item(ranked[0], facts) if kind != "who" else None  # the lead may name them
+        return [item, *(each for each in facts if each is not item)] if item else ranked
     whole = _find_whole(facts[0], ranked)
     return [*(each for each in whole if kind == "yesno" or asks_same(question, each.under)), *facts]
+
+
+def _find_item(listed: Statement, facts: Sequence[Statement]) -> Statement | None:
+    """Return the best of the items of a long list, the rest of which nobody asked for.
+
+    >>> listed = Statement("c1", 0, f"It has: a lid;{' and more' * 30}", items=9)
+    >>> item = Statement("c1", 1, "a lid")
+    >>> _find_item(listed, [item]) == item, _find_item(replace(listed, text="a lid"), [item])
+    (True, None)
+    """
+    if listed.items <= 1 or count_words([listed]) <= MAX_WORDS:
+        return None
+    return next(
+        (each for each in facts if each.key == listed.key and each.text in listed.text), None
+    )
 
 
 def _find_whole(item: Statement, ranked: Sequence[Statement]) -> list[Statement]:
@@ -426,10 +443,26 @@ def _find_explanation(
         return _find_person(best, found) or former
     if kind == "yesno":
         return [*former, *(each for each in found if goes_on(each, best))]
-    after = [each for each in found if follows(each, best) and refers_back(each)]
+    after = [each for each in found if follows(each, best)]
+    back = [each for each in after if refers_back(each)]
     if kind == "list":
-        return [*former, *(each for each in after if _SERIES.search(each.text))]
-    return [*former, *after] if kind == "definition" else former
+        return [*former, *(each for each in back if _SERIES.search(each.text))]
+    if kind != "definition":
+        return former
+    subject = read_question(question).subject if count_words([best]) <= MAX_BRIEF else ""
+    return [*former, *(each for each in after if each in back or _names_again(each, subject))]
+
+
+def _names_again(statement: Statement, subject: str) -> bool:
+    """Return whether a statement begins with the subject of a definition, as the one before may.
+
+    >>> said = Statement("c1", 1, "In nested JWTs, one is the payload of another.")
+    >>> _names_again(said, "nested JWT"), _names_again(said, "payload")
+    (True, False)
+    """
+    named, said = terms(subject), terms(statement.text)
+    pairs = zip(said, named, strict=False)
+    return 0 < len(named) <= len(said) and all(word in {term, f"{term}s"} for word, term in pairs)
 
 
 def _find_person(best: Statement, found: Sequence[Statement]) -> list[Statement]:

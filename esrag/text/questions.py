@@ -75,7 +75,7 @@ _TIMES = re.compile(
 )
 _DEFINES = re.compile(
     r"\A(?:(?:define|explain|describe)\b|(?:the )?(?:definition|meaning) of\b"
-    r"|what (?:counts|qualifies) as\b"
+    r"|(?:(?:in|for|within|under) [^?,]{1,60}, )?what (?:counts|qualifies) as\b"
     r"|(?:(?:in|for|within) [^?,]{1,60}, )?what(?:'s| is| are| was| were)"
     r" (?:(?:a|an|the) )?(?:meant by\b|(?:meaning|definition|purpose) of\b)?)",
     re.IGNORECASE,

@@ -286,6 +286,10 @@ def test_dots_before_a_value_are_no_list_of_contents():
             "A key is a word that opens a lock. This word is secret. The lid is red.",
             "A key is a word that opens a lock. [c1] This word is secret. [c1]",
         ),
+        (
+            "A key is a word that opens a door. A key is kept by two people. A key is red.",
+            "A key is a word that opens a door. [c1] A key is kept by two people. [c1]",
+        ),
     ],
 )
 def test_a_definition_is_said_with_its_term_and_what_goes_on_about_it(text, said):
@@ -624,6 +628,16 @@ def test_an_item_that_is_no_sentence_says_neither_yes_nor_no():
     assert answer("Does the lamp burn oil of olives?", text).text == (
         "The lamp does not burn these: coal gas of a town; oil of olives [c1]"
     )
+
+
+def test_of_a_long_list_the_item_that_is_asked_for_says_yes_or_no():
+    """Not the rest of the list, which fits better as a whole."""
+    others = "\n".join(
+        f"- It burns {oil} in all seasons, and for a whole night." for oil in "abcdefg"
+    )
+    text = f"The lamp and its lid have these features:\n{others}\n- It hangs from a hook.\n"
+    said = answer("Does the lamp with its lid hang from a hook?", text).text
+    assert said == "It hangs from a hook. [c1]"
 
 
 @pytest.mark.parametrize("parts", ["It has three parts. ", ""])
