@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import pairwise
 
 _PLACE = re.compile(r"\{(\w{1,40})\}")
 
@@ -98,6 +99,10 @@ _SHORTENED = re.compile(  # before a word in small letters or a number
     r"\b(?i:approx|avg|dept|est|excl|ext|incl|max|min|nos?|temp)\. [a-z\d]\Z"
 )
 _MAX_SHORTENED = 8  # characters
+# nupunkt takes the "A" for an initial: "… by car. A ticket is …". But "fig. A shows" goes on.
+_BEFORE_A = re.compile(
+    r"(?<![^\W_])(?!(?:app|art|cap|col|div|fig|par|ref|sec|vol)\.)[a-z]{3,20}\.\s{1,4}(?=A [a-z])"
+)
 # A line that ends like this continues on the next one: "…, as listed in / Table 3. The …".
 _OPEN_END = re.compile(
     r"(?:[,(–-]|\b(?:a|an|and|are|as|at|by|for|from|in|into|is|of|on|or|that|the|to|with"
@@ -381,7 +386,10 @@ def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
     for piece_start, piece_end in pieces(text, start, end, _PIECE_CHARACTERS):
         for first, last in sent_spans(text[piece_start:piece_end]):
-            yield from trim_span(text, piece_start + first, piece_start + last)
+            begin, stop = piece_start + first, piece_start + last
+            cuts = [cut.end() for cut in _BEFORE_A.finditer(text, begin, stop)]
+            for one, other in pairwise((begin, *cuts, stop)):
+                yield from trim_span(text, one, other)
 
 
 def _goes_on(text: str, span: tuple[int, int], block_start: int, end: int) -> bool:

@@ -214,3 +214,9 @@ def test_a_shortened_word_does_not_end_a_sentence():
     text = "Cotton, Max. load: 9, see no. 5. It has no max. Load it."
     said = [text[start:end] for start, end in sentence_spans(text)]
     assert said == ["Cotton, Max. load: 9, see no. 5.", "It has no max.", "Load it."]
+
+
+def test_a_sentence_may_begin_with_an_article_that_looks_like_an_initial():
+    """Which a figure's letter is none of."""
+    text = "We came by car. A ticket is needed. See fig. A in the book."
+    assert sentences(text) == ["We came by car.", "A ticket is needed.", "See fig. A in the book."]
