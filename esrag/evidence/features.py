@@ -100,6 +100,7 @@ _TYPED = ("count", "time", "who", "place_name", "reason", "definition", "differs
 _IN_FULL = r"(?-i:[A-Z])[\w-]*(?: [\w-]+){0,6} "  # before its abbreviation in brackets
 _DEFINED = (
     r"(?:is|are|was|were|means?|refers? to|denotes?|describes?|stands for|includes?|comprises?"
+    r"|shall (?:mean|include)"
     r"|consists? of|provides? a way|returns?|computes?|converts?|matches|splits?|removes?"
     r"|, (?:also|sometimes|often) (?:called|known as|referred to as)"
     r"|:|–|—|=)"
@@ -110,6 +111,7 @@ _SUBORDINATE = (
     r"(?!(?i:after|although|as|because|before|if|once|since|though|unless|until|when|where|whether"
     r"|while)\b)"
 )
+_OPINIONS = "alternative|choice|fit|good|idea|matter|reason|solution"  # "X is a good fit for Y."
 # What says no more than that, or where a thing is described: "The cipher is shown in Fig. 5."
 _UNDEFINED = (
     r"(?! (?:not|also|more than|[$€£]?\d\S*)(?!\w)"
@@ -117,6 +119,7 @@ _UNDEFINED = (
     r"|presented|outlined|explained|summari[sz]ed|provided|set out|stated|expressed|measured)"
     r" (?:in|on|below|above)\b"
     r"| (?:[a-z]+ly )?[a-z]{2,20}ed (?:if|when|with)\b"
+    rf"| an? (?:[a-z]+ly )?(?:[a-z]+ )?(?:{_OPINIONS})\b"
     r"| (?:able|allowed|expected|free|permitted|requested|required|responsible|supposed|unable)\b)"
 )
 
@@ -481,8 +484,10 @@ def _defines(subject: str, text: str) -> bool:
     (False, False)
     >>> _defines("proxy", "When proxies are used with a cache, they forget.")
     False
-    >>> _defines("proxy", "The proxy is required to ask.")
-    False
+    >>> _defines("proxy", "The proxy is required to ask."), _defines("fee", "A fee is a bad idea.")
+    (False, False)
+    >>> _defines("work", '"Work" shall mean the work of authorship.')
+    True
     """
     words = _to_pattern(subject)
     start = (

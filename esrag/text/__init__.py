@@ -73,6 +73,7 @@ MARKS = "*•‣▪▸◦–●■＊○□◆◇⋄❖►▶➢➤→⇒✓✔�
 ITEM = re.compile(rf"(?:[-+{MARKS}]|\(?(?:\d{{1,3}}|[a-z]|[ivx]{{1,5}})\)|\d{{1,3}}:)\s")
 ASKED = re.compile(r"Q(?:uestion)?(?: ?\d{1,3})?[:.]\s+")  # before a question with its answer
 _NUMBERED = re.compile(rf"\d{{1,3}}\.\s|(?:\d{{1,3}}\.){{1,5}}\d{{1,3}}\.?\s|{_CAPTION}\s")
+_DOTTED, _MIN_WRAPPED = re.compile(r"\d{1,3}\.\d{1,3}\s"), 50  # characters
 # "SECTION 5: Fire", below a sentence
 _PART = re.compile(
     r"(?:annex|appendix|chapter|part|section) [\dA-Z]{1,4}[.:]? [^\n]{1,80}(?<![.,;:?!])",
@@ -81,7 +82,8 @@ _PART = re.compile(
 # "'Loan' means a sum that …;" in a list of what terms mean
 _MEANT = re.compile(
     r"[\"“‘'][^\"“”‘’']{1,60}[\"”’'],?"
-    r" (?:means|includes|refers to|denotes|has the (?:same )?meaning)\b"
+    r" (?:means|includes|refers to|denotes|has the (?:same )?meaning"
+    r"|(?:shall|will) (?:have the meaning|include|mean))\b"
 )
 _CUT_HERE = re.compile(r"(?:[-–—_.·✂] ){5,}[-–—_.·✂]?")  # of a form, stripped
 _COUNTED = re.compile(r"\s{0,12}(\d{1,2}|[a-z])\.\s")
@@ -333,7 +335,7 @@ def _parts(previous: str, line: str) -> bool:
         return True
     if ITEM.match(line) or _MEANT.match(line) or _UNDERLINE.fullmatch(previous):
         return True
-    if _OPEN_END.search(previous[-16:]):
+    if _OPEN_END.search(previous[-16:]) or _is_wrapped(previous, line):
         return False
     is_part = previous[-1] in ".!?" and _PART.fullmatch(line)
     if is_part or _NUMBERED.match(line) or _NUMBERED_HEADING.fullmatch(previous):
@@ -342,6 +344,16 @@ def _parts(previous: str, line: str) -> bool:
     return _ends_early(previous, line) or (
         _is_row(previous) and line[0].isupper() and not _is_row(line)
     )
+
+
+def _is_wrapped(previous: str, line: str) -> bool:
+    """Return whether two long lines are of one sentence, though the second begins with a number.
+
+    As in "… with the launch of Mac OS X / 10.2 in August 2002, …", which is no heading.
+    """
+    is_long = min(len(previous), len(line)) >= _MIN_WRAPPED
+    is_open = previous[-1].isalnum() and not _NUMBERED.match(previous)
+    return is_long and is_open and bool(_DOTTED.match(line))
 
 
 def _stands_alone(line: str) -> bool:

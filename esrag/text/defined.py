@@ -20,7 +20,8 @@ _SHORT = r"(?: \((?P<short>[^()\n]{1,20})\))?"
 _ARTICLE = r"(?:An?|The|Any|One|Each)"
 _MARK = r"[*_`\"”]{0,3}"
 _SAYS = (
-    r"(?:is|are) (?:an?|the|any|one|defined as|used to)\b|means?\b|refers? to\b|stands? for\b"
+    r"(?:is|are) (?:an?|the|any|one|defined as|used to)\b|(?:shall )?means?\b|refers? to\b"
+    r"|stands? for\b"
     r"|denotes?\b|defines?\b|describes?\b|consists? of\b"
     r"|(?:also|sometimes|often) (?:called|known as|referred to as)\b"
 )

@@ -76,7 +76,7 @@ _TIMES = re.compile(
 _DEFINES = re.compile(
     r"\A(?:(?:define|explain|describe)\b|(?:the )?(?:definition|meaning) of\b"
     r"|(?:(?:in|for|within|under) [^?,]{1,60}, )?what (?:counts|qualifies) as\b"
-    r"|(?:(?:in|for|within) [^?,]{1,60}, )?what(?:'s| is| are| was| were)"
+    r"|(?:(?:in|for|within) [^?,]{1,60}, )?(?:who or )?what(?:'s| is| are| was| were)"
     r" (?:(?:a|an|the) )?(?:meant by\b|(?:meaning|definition|purpose) of\b)?)",
     re.IGNORECASE,
 )
@@ -137,7 +137,7 @@ _YES_NO = re.compile(
     re.IGNORECASE,
 )
 _WHO = re.compile(
-    r"(?<!person )(?<!people )(?<!those )(?<!one )\b(?:who|whom|whose)\b"
+    r"(?<!person )(?<!people )(?<!those )(?<!one )\b(?:who|whom|whose)\b(?! or what\b)"
     r"|\b(?:what|which) \w*(?:person|name|author|justice|judge"
     r"|company|president|officer|director|organi[sz]ation)\b",
     re.IGNORECASE,
@@ -156,7 +156,9 @@ _THEN: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("list", _LISTS),
 )
 # What limits or ends a subject: "a tunnel, in HTTP terms", "the Zen of Python".
-_LIMIT = re.compile(r",|\s(?:in|for|of|according to|under|from|at|to)\s|\sfor[?]", re.IGNORECASE)
+_LIMIT = re.compile(
+    r",|\s(?:among|in|for|of|according to|that|under|from|at|to|which)\s|\sfor[?]", re.IGNORECASE
+)
 _ARTICLE = re.compile(r"\A(?:an?|the)\s", re.IGNORECASE)
 _OF_ANOTHER = re.compile(
     r"['’]s?\s|\d"
@@ -344,6 +346,7 @@ _NAMED = re.compile(
     rf"|({_TECHNICAL}) (?:attribute|command|field|function|variable)",
     re.IGNORECASE,
 )
+_PROGRAM = re.compile(r"the ([A-Z]\S{1,40}) (?:library|package|program|protocol|tool|utility)")
 OPTION = re.compile(r"(?<!\S)--?[A-Za-z][\w-]{0,40}(?![\w-])")  # of a command: -q, --exclude
 _PRONOUNS = "he|its?|ones?|she|them|these|they|this|those"
 _PRONOUN = re.compile(rf"(?:{_PRONOUNS}|that)", re.IGNORECASE)
@@ -525,7 +528,8 @@ def _subject(question: str) -> str:
         return ""
     if _VALUE.search(rest := question[found.end() :]):
         return ""
-    subject = _cut(rest)
+    article = "the " if found[0].lower().endswith(" the ") else ""
+    subject = _cut(article + rest)
     is_named = 0 < len(subject.split()) <= _MAX_SUBJECT and not _OF_ANOTHER.search(subject)
     is_named = is_named and not _PRONOUN.fullmatch(subject)
     return subject if is_named else ""
@@ -538,10 +542,12 @@ def _cut(subject: str) -> str:
     ('tie_breaker', '-q', 'public key')
     >>> _cut("tar --exclude"), _cut("a well-known file")
     ('--exclude', 'well-known file')
+    >>> _cut("the DHAT tool that comes with Valgrind"), _cut("a Debian package")
+    ('DHAT', 'Debian package')
     """
     named = _LIMIT.split(subject.strip(), maxsplit=1)[0].strip(_AROUND)
     bare = _ARTICLE.sub("", named).strip(_AROUND)
-    found = _NAMED.fullmatch(bare)
+    found = _NAMED.fullmatch(bare) or _PROGRAM.fullmatch(named)
     said = next(filter(None, found.groups())) if found else bare
     return _only_option(bare) or said
 
