@@ -24,7 +24,7 @@ class Fact:
     """A question, its answer, and the address or document that says so.
 
     It holds from the day `valid_from` to the day `valid_until`, in ISO 8601; "" leaves that end
-    open. `file` is the name of the file that it was imported from. `metadata` can be filtered by.
+    open. `file` is the path of the file that it was imported from. `metadata` can be filtered by.
     """
 
     question: str

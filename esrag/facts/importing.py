@@ -9,6 +9,7 @@ from esrag.facts import Fact
 from esrag.facts.checking import split_sound
 from esrag.facts.reading import Fault, read_facts
 from esrag.facts.storing import compare_with_stored, list_facts, write_change
+from esrag.loading.files import to_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ def import_facts(
     """
     stored = [*list_facts(engine)]
     sound, faults = read_sound(file, stored, max_bytes)
-    change = compare_with_stored(sound, stored, file.name)
+    change = compare_with_stored(sound, stored, to_source(str(file)))
     if not dry_run:
         write_change(change, engine)
     return FactsReport(
@@ -55,5 +56,6 @@ def read_sound(file: Path, stored: list[Fact], max_bytes: int) -> tuple[list[Fac
     """
     read = [*read_facts(file, max_bytes)]
     rows = [part for part in read if not isinstance(part, Fault)]
-    sound, conflicts = split_sound(rows, [fact for fact in stored if fact.file != file.name])
+    own = to_source(str(file))
+    sound, conflicts = split_sound(rows, [fact for fact in stored if fact.file != own])
     return sound, [*(part for part in read if isinstance(part, Fault)), *conflicts]

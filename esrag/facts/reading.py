@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from esrag.errors import LoadingError, UsageError
 from esrag.facts import Fact
 from esrag.loading import Skipped
+from esrag.loading.files import to_source
 from esrag.loading.layout import scalars
 from esrag.loading.reading import read_unlinked
 from esrag.loading.rows import iter_records
@@ -47,9 +48,8 @@ def read_facts(path: Path, max_bytes: int) -> Iterator[tuple[str, Fact] | Fault]
 
     try:
         data = read_unlinked(path, max_bytes)
-        yield from _read_rows(
-            Source(path.name, path.name, data, columns=Columns("answer", "question"))
-        )
+        columns = Columns("answer", "question")
+        yield from _read_rows(Source(path.name, to_source(str(path)), data, columns=columns))
     except LoadingError as error:
         hint = f"facts are rows with the columns {', '.join(COLUMNS[:3])}; dates are optional"
         raise UsageError(f"{path} {error}", hint=hint) from error

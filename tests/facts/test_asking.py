@@ -169,6 +169,20 @@ def test_bad_rows_are_named_and_the_others_stand(at, esrag, name):
     assert (stored.code, "expired on 2022-12-31" in stored.out) == (1, True)
 
 
+def test_files_of_one_name_in_two_folders_keep_their_facts(esrag):
+    """An import removes what the file itself has no more, and nothing of its namesake."""
+    for folder, thing in (("a", "boat"), ("b", "car")):
+        (esrag.folder / folder).mkdir()
+        row = f"What is the {thing} fee?,It is $7.,https://a.example"
+        (esrag.folder / folder / "fees.csv").write_text(f"question,answer,source_url\n{row}\n")
+
+    assert esrag("facts", "import", "a/fees.csv").out.startswith("1 added")
+    imported = esrag("facts", "import", "b/fees.csv").out
+    assert imported.startswith("1 added, 0 changed, 0 removed, 0 unchanged"), imported
+    again = esrag("facts", "import", str(esrag.folder / "b" / "." / "fees.csv")).out
+    assert again.startswith("0 added, 0 changed, 0 removed, 1 unchanged"), again
+
+
 def test_without_facts(esrag, corpus):
     """Nothing is stored, and a missing file is one line."""
     esrag("ingest", "docs")

@@ -33,7 +33,8 @@ def test_a_table_of_facts(tmp_path):
         "question,answer,source_url,valid_from,valid_until,harbour,year\n"
         f"What is the fee?,It is $40.,{SOURCE},2024-04-01,,North,2024\n",
     )
-    made = fact("What is the fee?", "It is $40.", valid_from="2024-04-01", file="facts.csv")
+    file = str(tmp_path / "facts.csv")
+    made = fact("What is the fee?", "It is $40.", valid_from="2024-04-01", file=file)
     assert rows == [
         ("line 2", Fact(**{**_fields(made), "metadata": {"harbour": "North", "year": 2024}}))
     ]
@@ -72,7 +73,8 @@ def test_lines_of_json(tmp_path):
     """An object a line; what is not one is named."""
     line = json.dumps({"question": "What is the fee?", "answer": "$40", "source_url": SOURCE})
     rows = read(tmp_path, f"{line}\n[1]\n", "facts.jsonl")
-    assert rows[0] == ("line 1", fact("What is the fee?", "$40", file="facts.jsonl"))
+    file = str(tmp_path / "facts.jsonl")
+    assert rows[0] == ("line 1", fact("What is the fee?", "$40", file=file))
     assert rows[1] == Fault("line 2", "holds a list, expected an object")
 
 
