@@ -112,7 +112,7 @@ def read_unlinked(path: Path, max_bytes: int) -> bytes:
             status = os.fstat(file.fileno())
             require_regular(status.st_mode)
             require_size(status.st_size, max_bytes)
-            return file.read(max_bytes)
+            return file.read(status.st_size)
     except (FileNotFoundError, NotADirectoryError):
         return b""
     except OSError as error:

@@ -78,6 +78,12 @@ def test_lines_of_json(tmp_path):
     assert rows[1] == Fault("line 2", "holds a list, expected an object")
 
 
+def test_the_largest_size_allowed_asks_for_no_memory(tmp_path):
+    """A file has no more room than it needs."""
+    (tmp_path / "facts.csv").write_text(f"question,answer,source_url\nWhat fee?,$1,{SOURCE}\n")
+    assert len([*read_facts(tmp_path / "facts.csv", 2**63)]) == 1
+
+
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
