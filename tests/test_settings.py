@@ -124,6 +124,7 @@ def test_a_wrong_shape_is_an_error(tmp_path, text, key, nearest):
         ("chunking.size", 0, "greater than 0"),
         ("retrieval.method", "magic", "'vector', 'keyword' or 'hybrid'"),
         ("answer.refusal", float("nan"), ""),
+        ("runs.max_bytes", 2**63, "less than 9223372036854775808"),
         ("answer.refusal_text", "We do not know. [c1]", "without a marker"),
         ("answer.refusal_text", "Two\nlines", "one line"),
         ("answer.refusal_text", " ", "one line"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from esrag.cli.options import json_option, resolve, settings_of, settings_options
+from esrag.cli.options import NumberRange, json_option, resolve, settings_of, settings_options
 from esrag.cli.output import print_json, print_text, remark
 from esrag.errors import SettingsError, UsageError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.argument("questions", type=click.Path(path_type=Path))
 @click.option(
     "--accuracy",
-    type=click.FloatRange(0, 1),
+    type=NumberRange(0, 1),
     help="Choose the lowest threshold with this share correct.",
 )
 @click.option("--svg", type=click.Path(path_type=Path), help="Write the curve to this file as SVG.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from esrag.cli.options import json_option, settings_of, settings_options
+from esrag.cli.options import NumberRange, json_option, settings_of, settings_options
 from esrag.cli.output import print_json, print_text, remark
 from esrag.cli.streams import stop_unread
 from esrag.errors import JobMissing, QueueUnreachable, UsageError
@@ -34,6 +34,7 @@ _OF_JOB = ("job_id", "index", "state", "note", "rebuild", "created_ms", "ended_m
 _ENDED = ("added", "changed", "renamed", "skipped", "failed")
 
 _DAY_MS = 24 * 3600 * 1000
+_MAX_DAYS = 36_500
 
 
 @click.group()
@@ -170,7 +171,7 @@ def _reopen(work: "Work", job: "Job") -> None:
 @jobs.command()
 @click.option(
     "--older-than",
-    type=click.FloatRange(0),
+    type=NumberRange(0, _MAX_DAYS),
     default=30,
     show_default=True,
     metavar="DAYS",

@@ -1,5 +1,6 @@
 """Options that several commands share, and the settings that result from them."""
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -20,6 +21,20 @@ Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
 _UNIT_MS = {"ms": 1, "s": 1000}
+
+
+class NumberRange(click.FloatRange):
+    """A number within a range, which nan passes as click compares."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number. Raises: click.BadParameter."""
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not in the range {self._describe_range()}.", param, ctx)
+        return number
+
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON (docs/reference/json.md)."
@@ -139,7 +154,7 @@ _SEARCH_OPTIONS: tuple[Decorator, ...] = (
     click.option(
         "--vector-weight",
         "retrieval__vector_weight",
-        type=click.FloatRange(0, 1),
+        type=NumberRange(0, 1),
         help="Give this share to the vector leg, and the rest to the keyword leg.",
     ),
     click.option(

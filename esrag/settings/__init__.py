@@ -845,7 +845,10 @@ class RunsSettings(Section):
         default=90.0, gt=0, le=36_500, description="Maximum age of a record, in days."
     )
     max_bytes: int = Field(
-        default=256 * 2**20, gt=0, description="Maximum size of all records; the oldest go first."
+        default=256 * 2**20,
+        gt=0,
+        lt=2**63,
+        description="Maximum size of all records; the oldest go first.",
     )
 
 
