@@ -205,7 +205,8 @@ def with_refusal(text: str, threshold: float) -> str:
     """
     lines = text.splitlines()
     section = _find_line(lines, r"answer:\s*(#|$)")
-    changed = "\n".join(_set_refusal(lines, section, threshold)) + "\n"
+    newline = "\r\n" if "\r\n" in text else "\n"
+    changed = newline.join(_set_refusal(lines, section, threshold)) + newline
 
     if not _is_safe(text, changed, threshold, has_section=section is not None):
         raise SettingsError(

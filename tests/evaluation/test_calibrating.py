@@ -530,6 +530,7 @@ def test_a_hundred_thousand_questions_are_read_and_counted(tmp_path):
             "answer:\n  neighbours: 2\n# so\n  refusal: 0.1 # low\n",
             "answer:\n  neighbours: 2\n# so\n  refusal: 0.4 # low\n",
         ),
+        ("answer:\r\n  k: 2\r\n", "answer:\r\n  refusal: 0.4\r\n  k: 2\r\n"),
     ],
 )
 def test_a_settings_file_keeps_all_else(text, changed):
