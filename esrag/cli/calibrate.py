@@ -26,7 +26,11 @@ if TYPE_CHECKING:
     type=NumberRange(0, 1),
     help="Choose the lowest threshold with this share correct.",
 )
-@click.option("--svg", type=click.Path(path_type=Path), help="Write the curve to this file as SVG.")
+@click.option(
+    "--svg",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="Write the curve to this file as SVG.",
+)
 @click.option(
     "--write", is_flag=True, help="Write answer.refusal to the settings file; needs 20 questions."
 )

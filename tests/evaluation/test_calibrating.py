@@ -69,6 +69,17 @@ def test_the_threshold_is_fitted_shown_drawn_and_written(kitchen):
     assert found["curve"][0]["coverage"] == 1.0
 
 
+@pytest.mark.parametrize("place", ["docs", "docs/none/curve.svg"])
+def test_a_curve_that_cannot_be_drawn_is_refused_at_once(kitchen, place):
+    """No question is asked before, which may cost minutes."""
+    (kitchen.folder / "docs").mkdir(exist_ok=True)
+    ran = kitchen("calibrate", "many.jsonl", "--svg", place)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert "questions" not in ran.err
+    assert ran.err.startswith("error: ")
+
+
 def test_the_settings_file_that_is_read_is_written(kitchen):
     """Not another, in which the threshold would go unheard."""
     named = kitchen.folder / "mine.yaml"
