@@ -186,7 +186,7 @@ def curve(judged: Sequence[Judged]) -> tuple[Point, ...]:
 def iter_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each line's place and its JSON object; an empty object for any other value.
 
-    Raises: UsageError for a file that cannot be read.
+    Raises: UsageError for a file that cannot be read, or is empty.
     """
     for number, line in enumerate(_read_lines(path), 1):
         if line.strip():
@@ -198,15 +198,17 @@ def iter_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _read_lines(path: Path) -> list[str]:
-    """Return the lines of a file. Raises: UsageError."""
+    """Return the lines of a file. Raises: UsageError for one that cannot be read, or is empty."""
+    hint = "give a JSONL file, or a folder with queries.jsonl and answers.jsonl"
     try:
-        # Not `splitlines`: a text may hold other line ends.
-        return path.read_text(encoding="utf-8-sig").split("\n")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeError) as error:
         came = f"{path} cannot be read: {getattr(error, 'strerror', None) or error}"
-        raise UsageError(
-            came, hint="give a JSONL file, or a folder with queries.jsonl and answers.jsonl"
-        ) from error
+        raise UsageError(came, hint=hint) from error
+
+    if not text.strip():
+        raise UsageError(f"{path} is empty", hint=hint)
+    return text.split("\n")  # not `splitlines`: a text may hold other line ends
 
 
 def _join(folder: Path) -> Iterator[Labelled]:

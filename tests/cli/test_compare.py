@@ -114,4 +114,9 @@ def test_what_is_to_be_asked_is_a_question_or_a_file(kitchen):
     assert kitchen("compare").code == 2
     assert kitchen("compare", KETTLE, "--questions", "q.jsonl").code == 2
     assert kitchen("compare", "--questions", "missing.jsonl").code == 2
+    (kitchen.folder / "empty.jsonl").write_text("\n")
+    for command in ("compare", "route"):
+        ran = kitchen(command, "--questions", "empty.jsonl")
+        assert (ran.code, ran.out) == (2, "")
+        assert "empty.jsonl is empty" in ran.err
     assert kitchen("compare", "--set", "compare.variations={}", KETTLE).code == 2

@@ -345,7 +345,7 @@ def test_no_run_is_kept(kitchen):
             '{"question": "\\u0000\\ud800", "answerable": false}',
             "questions.jsonl, line 1 is not a labelled question",
         ),
-        ("", NOTHING_TO_FIT),
+        (" \n", "questions.jsonl is empty"),
         ('{"question": "How many litres?", "answers": []}', NOTHING_TO_FIT),
         ('{"question": "How many litres?", "answers": ["1.7 litres"]}\n' * 4, NOTHING_TO_FIT),
     ],
