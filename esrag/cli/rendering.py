@@ -11,6 +11,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from esrag.cli.output import pages
 from esrag.evidence.selection import render_passage
+from esrag.text import format_count
 
 
 def render(name: str, **values: Any) -> str:
@@ -22,5 +23,5 @@ def render(name: str, **values: Any) -> str:
         lstrip_blocks=True,
         autoescape=False,
     )
-    environment.globals.update(pages=pages, sent=render_passage)
+    environment.globals.update(count=format_count, pages=pages, sent=render_passage)
     return environment.get_template(name).render(values).strip("\n")

@@ -33,6 +33,20 @@ def test_each_variation_is_asked(kitchen):
     assert shown.count("1. kettle::p0001::c001  Kettle") == 3
 
 
+def test_an_answer_of_several_lines_is_indented(kitchen):
+    """The list of the documents below each variation."""
+    lines = kitchen("compare", "Which documents are there?").out.splitlines()
+    named = [line for line in lines if line and not line.startswith(" ")]
+    assert [line.partition(":")[0] for line in named] == ["keyword", "vector", "hybrid"]
+    assert len(lines) > 6
+
+
+def test_one_question_is_not_several(kitchen):
+    """In the line below the counts."""
+    (kitchen.folder / "q.jsonl").write_text(json.dumps({"question": KETTLE, "answers": ["1.7"]}))
+    assert "\n1 question. right: " in kitchen("compare", "--questions", "q.jsonl").out
+
+
 def test_the_same_question_prints_the_same_bytes(kitchen):
     """No time is printed, and nothing is cached or kept."""
     kept = {"ESRAG_CACHE__URL": "cache.db", "ESRAG_RUNS__KEEP": "whole"}
