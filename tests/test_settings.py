@@ -613,6 +613,12 @@ def test_a_preset_may_be_a_folder(preset, tmp_path):
     assert resolved.origins["answer.max_sentences"] == f"preset {preset}"
 
 
+def test_a_preset_of_an_unknown_user_is_named(tmp_path):
+    """As any other that is not there."""
+    error = refused({"preset": "~nobody-here/house"}, folder=tmp_path)
+    assert str(error) == "no preset named '~nobody-here/house'"
+
+
 def test_a_preset_of_ones_own_sends_nothing_anywhere_until_it_is_allowed(preset, tmp_path):
     """It is a settings file as any other."""
     (preset / "esrag.yaml").write_text("models: {fast: {url: 'https://elsewhere.example'}}\n")

@@ -23,6 +23,7 @@ from tempfile import TemporaryDirectory
 from esrag.embedding.checkpoint import WEIGHTS_FILE, Weights, read_checkpoint, require_files
 from esrag.embedding.windows import WindowTokeniser
 from esrag.errors import ModelError
+from esrag.settings.project import expand_home
 
 Report = Callable[[str], object]
 _Download = Callable[["PinnedModel", Path], None]
@@ -106,7 +107,7 @@ def locate(
     if record := find_record(model, pinned):
         return _find_present(record) or _download_once(record, offline=offline, report=report)
 
-    path = Path(os.path.expanduser(model))  # noqa: PTH111 -- pathlib fails for an unknown user
+    path = Path(expand_home(model))
     if not path.is_dir():
         hint = f"known models: {_names(pinned)}; or give a BERT folder"
         raise ModelError(f"no model or folder named {model!r}", hint=hint)
@@ -378,9 +379,16 @@ def _remember(note: Path, text: str) -> None:
 
 
 def _cache_folder() -> Path:
-    """Return the folder in the user's cache (XDG base directories: a relative path is ignored)."""
+    """Return the folder in the user's cache (XDG base directories: a relative path is ignored).
+
+    Raises: ModelError for a user without a home.
+    """
     stated = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (stated if stated.is_absolute() else Path.home() / ".cache") / "esrag"
+    try:
+        return (stated if stated.is_absolute() else Path.home() / ".cache") / "esrag"
+    except RuntimeError as error:
+        message = "the user has no home to keep models in"
+        raise ModelError(message, hint="set XDG_CACHE_HOME to a folder") from error
 
 
 def _to_stderr(line: str) -> None:

@@ -30,7 +30,7 @@ from esrag.settings import (
     variable,
 )
 from esrag.settings.files import DuplicateKey, read_yaml
-from esrag.settings.project import INDEX_FOLDER, SETTINGS_FILE, project_folder
+from esrag.settings.project import INDEX_FOLDER, SETTINGS_FILE, expand_home, project_folder
 from esrag.settings.transport import require_tls
 from esrag.settings.trust import Standing, is_foreign, redirects, standing
 
@@ -236,7 +236,7 @@ def _find_preset(name: str) -> Path:
     if name in presets():
         return _PRESETS / name
 
-    folder = Path(name).expanduser()
+    folder = Path(expand_home(name))
     if not (folder / SETTINGS_FILE).is_file():
         names = ", ".join(presets())
         hint = f"choose one of {names}, or name a folder that holds an {SETTINGS_FILE}"
@@ -384,7 +384,7 @@ def _from_folder(key: str, value: Any, folder: Path) -> Any:
     is_preset = key == "preset" and (folder / value / SETTINGS_FILE).is_file()
     if not (is_path or is_model or is_preset):
         return value
-    return str(folder / os.path.expanduser(value))  # noqa: PTH111 -- Path.expanduser fails without a home
+    return str(folder / expand_home(value))
 
 
 def _sections() -> frozenset[str]:

@@ -21,6 +21,11 @@ def project_folder(start: Path) -> Path:
     return start
 
 
+def expand_home(path: str) -> str:
+    """Return a path with the home in place of a leading `~`; as it is if there is no such home."""
+    return os.path.expanduser(path)  # noqa: PTH111 -- Path.expanduser fails without a home
+
+
 def _walk_up(start: Path) -> Iterator[Path]:
     """Yield `start` and the folders above it.
 
@@ -33,7 +38,7 @@ def _walk_up(start: Path) -> Iterator[Path]:
     except OSError:  # the folder was removed, or a link leads in a circle
         return
 
-    home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111 -- Path.home() fails without a home
+    home = Path(os.path.realpath(expand_home("~")))
     while here not in {home, here.parent} and _is_private(here):
         here = here.parent
         if not _is_private(here) or here.stat().st_dev != device:

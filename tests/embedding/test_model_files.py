@@ -1,6 +1,7 @@
 """Where weights come from, in which order, and that they are the pinned ones."""
 
 import os
+import pwd
 import sys
 import zipfile
 from hashlib import sha256
@@ -91,6 +92,20 @@ def test_an_unknown_name_lists_the_known_ones(name, tmp_path, monkeypatch):
     with pytest.raises(ModelError) as caught:
         model_files.locate(name)
     assert "all-MiniLM-L6-v2" in caught.value.hint or "config.json" in str(caught.value)
+
+
+def test_a_user_without_a_home_is_told_to_name_a_cache(monkeypatch):
+    """As in a container that runs under any number."""
+
+    def find_nobody(number):
+        raise KeyError(number)
+
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", find_nobody)
+    with pytest.raises(ModelError, match="has no home") as caught:
+        model_files.locate("all-MiniLM-L6-v2", offline=True)
+    assert "XDG_CACHE_HOME" in caught.value.hint
 
 
 def test_the_package_comes_before_the_cache(folder, record, own_cache, tmp_path, monkeypatch):

@@ -5,12 +5,12 @@ import ssl
 from base64 import b64encode
 from contextlib import suppress
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from esrag.engines import EngineOptions
 from esrag.errors import SettingsError
+from esrag.settings.project import expand_home
 
 
 def mask_url(url: str) -> str:
@@ -70,10 +70,9 @@ def _split(url: str) -> SplitResult:
 def _authority(ca_file: str) -> str:
     """Return the path of a certificate file after checking that it can be read."""
     try:
-        path = str(Path(ca_file).expanduser())
+        path = expand_home(ca_file)
         ssl.create_default_context(cafile=path)
-    except (OSError, RuntimeError, ValueError) as error:
-        # No such file, no such user's home, or an invalid file name.
+    except (OSError, ValueError) as error:  # no such file, or an invalid file name
         message = (
             f"no certificates can be read from {ca_file}: "
             f"{getattr(error, 'strerror', None) or error}"
