@@ -17,14 +17,15 @@ _SPELLED = {word: number for number, word in enumerate(_ONES)} | {
 _SPELLED |= {"dozen": 12, "hundred": 100, "thousand": 1000}
 _COUNT_NOTHING = ("one", "two")  # except before a unit, because of "one of them"
 
-_MEASURED = r"gram|lit(?:er|re)|met(?:er|re)|watt|volt|hertz|byte|bit|second"
+_MEASURED = r"gram|lit(?:er|re)|met(?:er|re)|watt[ -]?hour|watt|pascal|volt|hertz|byte|bit|second"
 PREFIXES = "kilo|mega|giga|tera|peta|exa|kibi|mebi|gibi|tebi|centi|milli|micro|nano"
 _UNIT_WORD = (
     rf"(?i:(?:{PREFIXES})?(?:{_MEASURED})s?"
     r"|inch(?:es)?|foot|feet"
     r"|degrees? (?:celsius|fahrenheit|[CF])|per ?cent"
     r"|(?:(?:arc ?)?(?:minute|second)|hour|day|week|month|year|decade|mile|pound|degree|euro"
-    r"|(?:US )?dollar|(?:Swiss )?franc|yen|knot|gallon|ounce|tonne|ton)s?)"
+    r"|(?:US )?dollar|(?:Swiss )?franc|yen|knot|gallon|ounce|tonne|ton"
+    r"|yard|horsepower|tablespoon|teaspoon)s?)"
 )
 _SIGNS = {
     "%": "percent",
@@ -32,6 +33,19 @@ _SIGNS = {
     "°C": "degree celsius",
     "°F": "degree fahrenheit",
     "t": "ton",
+    "bar": "bar",
+    "ft": "foot",
+    "gal": "gallon",
+    "hp": "horsepower",
+    "lb": "pound",
+    "lbs": "pound",
+    "mi": "mile",
+    "mph": "mile per hour",
+    "oz": "ounce",
+    "psi": "pound per square inch",
+    "tbsp": "tablespoon",
+    "tsp": "teaspoon",
+    "yd": "yard",
 }
 _SIGNS_OF_MONEY = {
     "$": "dollar",
@@ -63,7 +77,9 @@ _BASES = {
     "m": "meter",
     "W": "watt",
     "V": "volt",
+    "Wh": "watt hour",
     "Hz": "hertz",
+    "Pa": "pascal",
     "B": "byte",
 }
 _USUAL = [
@@ -85,12 +101,21 @@ _USUAL = [
     "kW",
     "MW",
     "GW",
+    "Wh",
+    "kWh",
+    "MWh",
+    "GWh",
+    "TWh",
     "V",
     "kV",
     "Hz",
     "kHz",
     "MHz",
     "GHz",
+    "Pa",
+    "kPa",
+    "MPa",
+    "GPa",
     "B",
     "kB",
     "MB",
@@ -128,16 +153,20 @@ _SPOKEN = {
 }
 _SIGNS |= _SIGNS_OF_MONEY | _TIMES | _BINARY | _BITS | _SPOKEN | {"KB": "kilobyte"}
 _UNLIKE = {"feet": "foot", "inches": "inch", "tonne": "ton", "tonnes": "ton", "per cent": "percent"}
+_UNLIKE |= {"s": "second", "in": "inch"}
 _UNLIKE |= dict.fromkeys(("degree celsius", "degrees celsius"), "degree celsius")
 
 _FIGURE = r"\d+(?:[.,]\d+)*"
 _SIGNED = rf"(?:(?<![\w)\].,])-)?{_FIGURE}"
 _NUMBER = re.compile(_SIGNED)
 _UNIT = rf"(?:{_UNIT_WORD}|{'|'.join(sorted(map(re.escape, _SIGNS), key=len, reverse=True))})(?!\w)"
+# Words of their own elsewhere: "the 1990s", "5 in 2024".
+_SHORT = r"(?<=\d )(?:s(?!\w)|in(?=[.)]| (?:deep|tall|thick|wide)\b))"
 _USE = re.compile(
-    r"(?:(?P<before>[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY)) ?)?(?<!\w)(?<!\w-)(?<!\d[.,])"
-    rf"(?P<number>{_SIGNED})"
-    rf"(?:[ -]?(?P<scale>(?i:thousand|million|billion|trillion))\b)?(?:[ -]?(?P<unit>{_UNIT}))?"
+    r"(?:(?P<before>[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY)) ?)?"
+    rf"(?<!\w)(?<!\w-)(?<!\d[.,])(?P<number>{_SIGNED})"
+    r"(?:[ -]?(?P<scale>(?i:thousand|million|billion|trillion))\b)?"
+    rf"(?:[ -]?(?P<unit>{_UNIT}|{_SHORT}))?"
 )
 _ANY_UNIT = re.compile(rf"\b{_UNIT_WORD}\b")
 _ANY_SIGN = "|".join(sorted(map(re.escape, _SIGNS), key=len, reverse=True))
@@ -303,6 +332,6 @@ def normalise_unit(unit: str) -> str:
     if unit in _SIGNS:
         return _SIGNS[unit]
 
-    word = unit.lower().removeprefix("us ").removeprefix("swiss ")
+    word = unit.lower().replace("-", " ").removeprefix("us ").removeprefix("swiss ")
     word = _UNLIKE.get(word, word.removesuffix("s"))
     return f"{word[:-2]}er" if word.endswith("tre") else word

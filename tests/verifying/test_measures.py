@@ -4,6 +4,7 @@ and no further.
 
 import pytest
 
+from esrag.text.figures import uses
 from esrag.verifying.drafts import to_evidence
 from esrag.verifying.verify import verify
 
@@ -135,6 +136,37 @@ def test_a_number_in_its_own_measure_is(text, draft):
     """
     answer = judged(text, draft)
     assert not answer.refused, answer.notes
+
+
+@pytest.mark.parametrize(
+    ("written", "same", "other"),
+    [
+        ("300 ft", "300 feet", "300 m"),
+        ("300 yd", "300 yards", "300 m"),
+        ("300 mi", "300 miles", "300 km"),
+        ("27 in wide", "27 inches wide", "27 cm wide"),
+        ("5 lbs", "5 pounds", "5 kg"),
+        ("5 oz", "5 ounces", "5 g"),
+        ("5 gal", "5 gallons", "5 l"),
+        ("2 tbsp", "2 tablespoons", "2 tsp"),
+        ("60 mph", "60 miles per hour", "60 km/h"),
+        ("30 psi", "30 pounds per square inch", "30 bar"),
+        ("90 hp", "90 horsepower", "90 kW"),
+        ("60 kWh", "60 kilowatt-hours", "60 MWh"),
+        ("5 s", "5 seconds", "5 min"),
+    ],
+)
+def test_the_sign_of_a_unit_is_its_name_and_no_other_unit(written, same, other):
+    """As people write them."""
+    text = "The bridge of the old town over the river has {}."
+    assert not judged(text.format(same), text.format(written)).refused
+    assert judged(text.format(other), text.format(written)).refused
+
+
+@pytest.mark.parametrize("text", ["in the 1990s", "5 in 2024", "3 in 5 people", "(5) million"])
+def test_a_word_after_a_number_is_no_sign_of_a_unit(text):
+    """Those that are words of their own elsewhere."""
+    assert {(use.scale, use.unit) for use in uses(text)} == {("", "")}
 
 
 def judged(text, draft):
