@@ -163,8 +163,8 @@ _UNIT = rf"(?:{_UNIT_WORD}|{'|'.join(sorted(map(re.escape, _SIGNS), key=len, rev
 # Words of their own elsewhere: "the 1990s", "5 in 2024".
 _SHORT = r"(?<=\d )(?:s(?!\w)|in(?=[.)]| (?:deep|tall|thick|wide)\b))"
 _USE = re.compile(
-    r"(?:(?P<before>[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY)) ?)?"
-    rf"(?<!\w)(?<!\w-)(?<!\d[.,])(?P<number>{_SIGNED})"
+    r"(?:(?P<before>[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY)) ?(?P<loss>\()?)?"
+    rf"(?<!\w)(?<!\w-)(?<!\d[.,])(?P<number>{_SIGNED})(?(loss)\)?)"
     r"(?:[ -]?(?P<scale>(?i:thousand|million|billion|trillion))\b)?"
     rf"(?:[ -]?(?P<unit>{_UNIT}|{_SHORT}))?"
 )

@@ -154,10 +154,12 @@ def test_a_number_in_its_own_measure_is(text, draft):
         ("90 hp", "90 horsepower", "90 kW"),
         ("60 kWh", "60 kilowatt-hours", "60 MWh"),
         ("5 s", "5 seconds", "5 min"),
+        ("$3.2 million", "$(3.2) million", "€(3.2) million"),
+        ("$3.2 million", "$(3.2 million)", "$(3.2) billion"),
     ],
 )
 def test_the_sign_of_a_unit_is_its_name_and_no_other_unit(written, same, other):
-    """As people write them."""
+    """As people write them, and a loss in brackets."""
     text = "The bridge of the old town over the river has {}."
     assert not judged(text.format(same), text.format(written)).refused
     assert judged(text.format(other), text.format(written)).refused
