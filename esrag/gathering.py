@@ -53,6 +53,7 @@ REACH, FAR = 3, 40
 
 _NAME = re.compile(r"(?<=[\w,;] )[A-Z][a-z]\w{2,}")
 MIN_NAME = 4  # letters of a name that a passage has: "German" for "Germany"
+STRANGE = 0.2  # cosine; below it, what was answered in four collections had words in common
 THEME, THEME_CHUNKS = 0.05, 10  # of a collection, that have the name of what it is about
 
 _ASKS = re.compile(r"[^\W_]{2}|[^\x00-\x7f]")  # one letter asks for nothing
@@ -112,7 +113,8 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         has_entry=has_entry,
         is_row=best is not None and best.is_row,
     )
-    sureness = confidence(signals) if _ASKS.search(question) else 0.0
+    is_strange = _is_strange(f"{question} {query}", closeness, evidence)
+    sureness = confidence(signals) if _ASKS.search(question) and not is_strange else 0.0
     clock.lap("evidence")
 
     return Gathered(
@@ -146,6 +148,17 @@ def _find_cells(
     cells = next((each for way in ways if (each := way()).found), NO_DIRECT_ANSWER)
     is_of_other_kind = any(gives_other_kind(question, text) for _, text in cells.found)
     return NO_DIRECT_ANSWER if is_of_other_kind else cells
+
+
+def _is_strange(words: str, closeness: float | None, evidence: Sequence[Evidence]) -> bool:
+    """Return whether no passage has any of the words, or means nearly the same.
+
+    The reader was not trained with such questions, and takes some for answered.
+    """
+    asked = set(terms(words))
+    if not asked or closeness is None or closeness >= STRANGE:
+        return False
+    return all(asked.isdisjoint(terms(_whole(item.chunk))) for item in evidence)
 
 
 def _is_unknown(question: str, evidence: Sequence[Evidence]) -> bool:

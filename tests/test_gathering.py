@@ -96,3 +96,11 @@ def test_a_number_may_be_written_apart_from_its_name(open_pages, name):
     )
     asked = index.ask(f"How many spaces does {name} want for each level of indentation?")
     assert not asked.signals.is_unknown
+
+
+@pytest.mark.parametrize("question", ["日本" * 10, "日本" * 4_900, "foo bar " * 10])
+def test_a_question_that_has_nothing_in_common_with_the_passages_is_refused(open_pages, question):
+    """However the reader takes it, which knows no such questions."""
+    page = "# Seals\n\nBring warm clothes. The boat leaves at 9:00 and costs 12 euros."
+    asked = open_pages({"seals.md": page}, {}).ask(question)
+    assert (asked.answer.refused, asked.confidence) == (True, 0.0)
