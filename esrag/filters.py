@@ -8,6 +8,7 @@ Terms(field='folder', values=('pdf', 'docx'))
 
 import math
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
@@ -91,7 +92,7 @@ _CONDITION = re.compile(r"\s*+([A-Za-z_][\w.-]*+)\s*+(!=|>=|<=|=|>|<)\s*+(?![=<>
 
 
 def require_reasonable(filter_: Filter) -> None:
-    """Raise UsageError for a filter with too many parts, or with parts nested too deeply."""
+    """Raise UsageError for too many parts, parts nested too deeply, or a number too large."""
     waiting, seen = [(filter_, 1)], 0
     while waiting:  # without recursion: the filter may be as deep as memory
         part, depth = waiting.pop()
@@ -105,6 +106,16 @@ def require_reasonable(filter_: Filter) -> None:
             waiting += [(inner, depth + 1) for inner in part.parts]
         elif isinstance(part, Not):
             waiting.append((part.part, depth + 1))
+        else:
+            _require_number(part)
+
+
+def _require_number(leaf: Terms | Prefix | Match | Range) -> None:
+    """Raise UsageError for a whole number that no engine can hold."""
+    bounds = (leaf.low, leaf.high) if isinstance(leaf, Range) else ()
+    values = leaf.values if isinstance(leaf, Terms) else bounds
+    if any(isinstance(each, int) and abs(each) > sys.float_info.max for each in values):
+        raise UsageError(f"the filter compares {leaf.field} with a number of over 308 digits")
 
 
 def parse_all(conditions: Sequence[str]) -> Filter | None:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from esrag.engines import EngineOptions, Prepared
 from esrag.engines.embedded import EmbeddedEngine
+from esrag.engines.embedded.filter_sql import select_rows
 from esrag.errors import UsageError
 from esrag.filters import And, Not, Or, Prefix, Range, Terms, parse, parse_all, scalar
 from esrag.records import Chunk, Fingerprint, StoredDocument
@@ -42,6 +43,21 @@ def test_what_is_no_condition(condition):
     with pytest.raises(UsageError) as caught:
         parse(condition)
     assert "field=value" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "filter_",
+    [
+        Terms("page", (10**309,)),
+        Terms("year", (1, -(10**5_000))),
+        Not(Range("year", low=10**309)),
+        And((Range("page", high=-(10**309)),)),
+    ],
+)
+def test_a_number_that_no_engine_holds_is_wrong_use(filter_):
+    """And nothing that is said of the index."""
+    with pytest.raises(UsageError, match="over 308 digits"):
+        select_rows(filter_)
 
 
 def test_conditions_together():
