@@ -1,6 +1,7 @@
 """Search services: the request of each, and where its answer has the results."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from http.client import HTTPResponse
@@ -15,6 +16,11 @@ from esrag.web import WebResult
 
 MAX_BYTES = 4 * 2**20  # of an answer
 MAX_TEXT, MAX_TITLE, MAX_URL = 4_000, 200, 2_000  # characters of a result
+# What stands apart from the text before it, though without a blank.
+_BLOCK = re.compile(
+    r"</?(?:article|blockquote|br|d[dlt]|div|figure|h[1-6]|hr|li|ol|p|pre|section|t[dhr]|table|ul)\b",
+    re.IGNORECASE,
+)
 _URLS = {"brave": "https://api.search.brave.com", "tavily": "https://api.tavily.com"}
 
 
@@ -95,7 +101,7 @@ def _to_text(value: Any) -> str:
     import lxml.html  # type: ignore[import-untyped]
     from lxml import etree
 
-    shown = drop_unshowable(value[: 4 * MAX_TEXT])
+    shown = _BLOCK.sub(r" \g<0>", drop_unshowable(value[: 4 * MAX_TEXT]))
     tree = lxml.html.document_fromstring(f"<div>{shown}</div>")
     etree.strip_elements(tree, "script", "style", with_tail=False)
     return " ".join(normalise(tree.text_content()).split())

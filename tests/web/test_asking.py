@@ -137,6 +137,14 @@ def test_a_page_full_of_scripts_is_plain_text(asking, web):
     assert "[c9]" not in found["answer"]
 
 
+def test_what_stands_apart_on_a_page_is_not_joined(asking, web):
+    """Paragraphs, items and lines; but not letters in bold."""
+    text = "<ul><li>One</li><li>two</li></ul><p>three<br>four <b>fi</b>ve</p>six"
+    web.body = json.dumps({"results": [{"url": PAGE, "content": f"<p>{SAYS}</p>{text}"}]}).encode()
+    found = over(asking, web)("ask", LATEST, "--json", "--show-evidence").json
+    assert found["evidence"][0]["text"] == f"{SAYS} One two three four five six"
+
+
 def test_control_characters_of_a_result_are_dropped(asking, web):
     row = {"url": PAGE, "title": "\x07G&#1;\ud800", "content": f"\x1b{SAYS}"}
     web.body = json.dumps({"results": [row]}).encode()
