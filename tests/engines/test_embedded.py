@@ -235,6 +235,17 @@ def test_an_index_that_is_being_filled_says_so_and_goes_when_that_was_cut_short(
     assert ["", ""] == [index.problem for index in engine.indexes()]
 
 
+def test_an_unfinished_index_of_another_name_stays(store):
+    """Such as that of its facts, which may begin with the same letters."""
+    beside(store)
+    other = EmbeddedEngine(EngineOptions(str(store), "esrag-other"))
+    with other.writer(FINGERPRINT):
+        pass
+    theirs = other.create(FINGERPRINT)
+    EmbeddedEngine(EngineOptions(str(store))).create(FINGERPRINT)
+    assert theirs in [index.name for index in other.indexes()]
+
+
 def test_a_damaged_neighbour_is_listed_with_its_problem(store):
     """It does not keep the others from being shown; folders of other programs are left out."""
     (store / "other").mkdir()

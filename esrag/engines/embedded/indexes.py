@@ -1,5 +1,6 @@
 """The indexes in one folder: listing, locking, exchanging and deleting them."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -108,10 +109,11 @@ def raise_generation(places: Places, beyond: int) -> None:
 
 
 def drop_unfinished(places: Places) -> None:
-    """Delete indexes left by interrupted moves, except those being written."""
+    """Delete indexes left by interrupted moves of this one, except those being written."""
+    own = re.compile(rf"{re.escape(places.name)}-\d{{6,}}")  # and not those of its facts
     for name in names(places.url):
         other = Places(places.url, name)
-        if name.startswith(f"{places.name}-") and other.unfinished.exists():
+        if own.fullmatch(name) and other.unfinished.exists():
             with suppress(IndexBusy), lock_index(other, 0):
                 drop(other)
 
