@@ -126,7 +126,7 @@ def list_parts(question: str, context: Context) -> tuple[str, ...]:
 def complete_followup(question: str, earlier: Sequence[Turn], context: Context) -> str:
     """Return a question that stands alone for one that leans on earlier ones.
 
-    The model that writes answers puts it into words; without one, rules do.
+    The fast language model puts it into words; if the generator asks none, rules do.
     """
     model = context.assistant
     if model:
