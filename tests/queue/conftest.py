@@ -103,7 +103,10 @@ def variables(esrag, redis, tmp_path, monkeypatch):
         "ESRAG_QUEUE__BATCH_FILES": "1",
         "ESRAG_EMBEDDING__PROVIDER": "faulty",
         "FAULTS": str(esrag.folder),
-        "PYTHONPATH": f"{HERE}{os.pathsep}{site}",
+        # What the tests themselves import may be another checkout than the one installed.
+        "PYTHONPATH": os.pathsep.join(
+            filter(None, (str(HERE), str(site), os.environ.get("PYTHONPATH")))
+        ),
         "PYTHONUNBUFFERED": "1",
     }
     plugins._entries.cache_clear()
