@@ -35,6 +35,8 @@ _VERB = re.compile(
     r"|how|when|where|why|many|much)\b",
     re.IGNORECASE,
 )
+OWNED = ("'s", "’s")
+_ARTICLE = re.compile(r"(?:the|an?) ", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
 _NUMBERED = re.compile(r"(?<=[A-Za-z][- ])\d+|(?<![\w.,-])(?:19|20)\d\d(?!\w|[.,]\d)")
 # "a spirit level", up to a preposition or the end
@@ -82,7 +84,13 @@ def _exchange_number(phrase: str, before: str) -> str:
 
 
 def _exchange_name(phrase: str, before: str, names: Sequence[str]) -> str:
-    """Return the question before with a name of the same form exchanged, or with its only name."""
+    """Return the question before with a name of the same form exchanged, or with its only name.
+
+    >>> _exchange_name("the A3", "How tall is the A2?", [])
+    'How tall is the A3?'
+    >>> _exchange_name("Anna's", "How old is Ben's dog?", ["Ben"])
+    "How old is Anna's dog?"
+    """
     named = [*find_names(f"of {phrase}")]
     if len(named) != 1 or set(terms(phrase)) - set(terms(named[0])):
         return ""
@@ -91,7 +99,12 @@ def _exchange_name(phrase: str, before: str, names: Sequence[str]) -> str:
     form = _DIGITS.sub("#", named[0])
     alike = [each for each in others if each != named[0] and _DIGITS.sub("#", each) == form]
     former = alike[:1] or (names if len(names) == 1 else [])
-    return match_whole(former[0]).sub(lambda _: phrase, before) if former else ""
+    if not former:
+        return ""
+    article = r"(?:\b(?i:the|an?) )?" if _ARTICLE.match(phrase) else ""
+    owned = r"(?:['’]s\b)?" if phrase.endswith(OWNED) else ""
+    replaced = rf"{article}{match_whole(former[0]).pattern}{owned}"
+    return re.sub(replaced, lambda _: phrase, before)
 
 
 def _exchange_attribute(rest: str, before: str, names: Sequence[str]) -> str:

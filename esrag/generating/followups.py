@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from esrag.generating.exchanging import OPENING, OPENS, REPLACED, complete, split_added
+from esrag.generating.exchanging import OPENING, OPENS, OWNED, REPLACED, complete, split_added
 from esrag.generating.names import EDGES, find_names, match_whole
 from esrag.generating.parts import fill_in
 from esrag.text.questions import read_question
@@ -79,6 +79,8 @@ def make_standalone(question: str, earlier: Sequence[Turn]) -> str:
     'How large is the ciphertext of ML-KEM-768?'
     >>> make_standalone("And for 512?", before), make_standalone("When was it published?", before)
     ('How large is the key of ML-KEM-512?', 'When was ML-KEM-768 published?')
+    >>> make_standalone("and his house?", [Turn("What is Ben's?")])
+    "and Ben's house?"
     >>> make_standalone("How long is a day on Mars?", before)
     'How long is a day on Mars?'
     >>> before = [Turn("How much does a spirit level cost?")]
@@ -176,7 +178,8 @@ def _name_pronoun(question: str, names: Sequence[str]) -> str:
     if len(plain) + len(owned) != 1:
         return ""
     named = REPLACED.sub(lambda _: names[0], question)
-    return _OWNED.sub(lambda _: f"{names[0]}'s", named)
+    owner = names[0] if names[0].endswith(OWNED) else f"{names[0]}'s"
+    return _OWNED.sub(lambda _: owner, named)
 
 
 def _append(question: str, before: Turn, names: Sequence[str]) -> str:
