@@ -10,6 +10,7 @@ from esrag.engines.clock import Clock
 from esrag.evidence import NEAR, Statement, find_best
 from esrag.evidence.confidence import Signals
 from esrag.facts import Fact, question_key
+from esrag.facts.citing import to_draft
 from esrag.facts.storing import to_fact
 from esrag.filters import Filter, Terms
 from esrag.gathering import Gathered, select
@@ -17,7 +18,6 @@ from esrag.records import Chunk, Evidence, Hit
 from esrag.results import AskResult
 from esrag.retrieval import retrieve
 from esrag.routing import Route
-from esrag.text import split_sentences
 from esrag.text.figures import Use, to_figures, uses
 from esrag.text.terms import whole_words
 from esrag.verifying.source_lookup import name_sources
@@ -44,7 +44,7 @@ def answer_from_fact(
         return None
 
     found = _gather(question, chunk, clock)
-    draft = " ".join(f"{part} [c1]" for part in split_sentences(chunk.text))
+    draft = to_draft(chunk.text)
     check = Check(question, found.evidence, Rules(), on_sentence=on_sentence)
     answer = name_sources(check.answer(draft), facts)
     if answer.refused:

@@ -80,7 +80,8 @@ def check(file: Path | None, *, as_json: bool, **options: Any) -> int:
     """Check the stored facts, or those of FILE.
 
     The exit code is 1 if there is a problem: a row without a question, an answer or a source, a
-    repetition, two answers to one question, or a fact that does not hold now.
+    repetition, two answers to one question, an answer that cannot be cited (it has a marker such as
+    [c2], or no word), or a fact that does not hold now.
     """
     engine, settings = _open(options)
     faults, count = _check(file, engine, settings)

@@ -3,6 +3,7 @@
 - `reading`: a table or lines of JSON → facts, and the rows that cannot be used
 - `storing`: facts ↔ the index `NAME-facts`
 - `checking`: two answers to one question, repetitions, and facts that hold no more
+- `citing`: the answer of a fact with its markers, and why it may be refused
 - `wording`, `periods`: the words of a question, what it asks for, and when
 - `finding`: a question → the fact that answers it, or none
 """

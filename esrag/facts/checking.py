@@ -1,4 +1,4 @@
-"""Check facts against each other: repetitions, contradictions, and what holds no more."""
+"""Check facts against each other: repetitions, contradictions, and what never answers."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,6 +6,7 @@ from datetime import date
 from itertools import combinations
 
 from esrag.facts import Fact, question_key
+from esrag.facts.citing import find_refusal
 from esrag.facts.reading import Fault
 
 
@@ -47,6 +48,8 @@ def find_problems(facts: Sequence[Fact], today: date) -> Iterator[Fault]:
         by_question[question_key(fact.question)].append(fact)
 
     for fact in facts:
+        if refused := find_refusal(fact):
+            yield Fault(fact.fact_id, refused)
         if not any(each.holds_on(today) for each in by_question[question_key(fact.question)]):
             yield Fault(fact.fact_id, _tell_when(fact, today))
     for alike in by_question.values():

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from esrag.errors import LoadingError, UsageError
 from esrag.facts import Fact
+from esrag.facts.citing import find_refusal
 from esrag.loading import Skipped
 from esrag.loading.files import to_source
 from esrag.loading.layout import scalars
@@ -80,7 +81,7 @@ def _to_fact(fields: Mapping[str, Any], file: str) -> Fact:
         raise ValueError(f"holds from {first}, but only until {last}")
 
     others = {name: value for name, value in fields.items() if name not in COLUMNS}
-    return Fact(
+    fact = Fact(
         question=question,
         answer=answer,
         source_url=source,
@@ -89,6 +90,9 @@ def _to_fact(fields: Mapping[str, Any], file: str) -> Fact:
         file=file,
         metadata=scalars(others),
     )
+    if refused := find_refusal(fact):
+        raise ValueError(refused)
+    return fact
 
 
 def _read_text(fields: Mapping[str, Any], name: str) -> str:

@@ -103,7 +103,7 @@ def to_fact(chunk: Chunk) -> Fact:
 
 
 def _prepare(fact: Fact) -> Prepared:
-    chunk = _to_chunk(fact)
+    chunk = to_chunk(fact)
     hashed = text_hash(repr(fact.to_dict()))
     document = StoredDocument(
         doc_id=chunk.doc_id,
@@ -134,7 +134,8 @@ def key_term(key: str) -> str:
     return f"q{blake2b(key.encode(), digest_size=8).hexdigest()}"
 
 
-def _to_chunk(fact: Fact) -> Chunk:
+def to_chunk(fact: Fact) -> Chunk:
+    """Return the chunk of the index that holds a fact."""
     own = (fact.source_url, fact.valid_from, fact.valid_until, fact.file)
     described = {name: value for name, value in zip(_OWN, own, strict=True) if value}
     return Chunk(

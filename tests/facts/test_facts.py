@@ -53,6 +53,8 @@ def _fields(made):
         ("What is it?,It is $40.,https://a.example,,", "without a word to search for"),
         ("What is the fee?,It is $40.,javascript:alert(1),,", "which is not an http address"),
         ("What is the fee?,It is $40.,https://[bad,,", "which is not an http address"),
+        ("What is the fee?,It is $40 [c2].,https://a.example,,", "cites c2, which was not given"),
+        ("What is the fee?,...,https://a.example,,", "has an answer that cannot be cited"),
         ("What is the fee?,It is $40.,https://a.example,soon,", "expected a day such as"),
         ("What is the fee?,It is $40.,https://a.example,2025-02-01,2025-01-01", "but only until"),
         ("What is the fee?,It is $40.", "has 2 cells, the header has 5"),
@@ -126,6 +128,12 @@ def test_stored_facts_that_hold_no_more():
     assert [*find_problems([old, fact(valid_from="2024-01-01")], date(2024, 5, 1))] == []
     early = find_problems([fact(valid_from="2030-01-01")], date(2024, 5, 1))
     assert [each.reason for each in early] == ["holds only from 2030-01-01"]
+
+
+def test_a_stored_fact_that_can_never_answer_is_a_problem():
+    """Its answer is refused by the check, whenever it is asked for."""
+    (problem,) = find_problems([fact(), fact("Who pays?", "See [c2].")], date(2024, 5, 1))
+    assert "cannot be cited" in problem.reason
 
 
 def test_an_import_changes_only_what_differs():
