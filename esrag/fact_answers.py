@@ -45,7 +45,8 @@ def answer_from_fact(
 
     found = _gather(question, chunk, clock)
     draft = to_draft(chunk.text)
-    check = Check(question, found.evidence, Rules(), on_sentence=on_sentence)
+    # As plain text: its title is a question, and no subject that a sentence lacks.
+    check = Check(question, found.evidence, Rules(), on_sentence=lambda one: on_sentence(str(one)))
     answer = name_sources(check.answer(draft), facts)
     if answer.refused:
         return None

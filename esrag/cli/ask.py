@@ -150,7 +150,7 @@ def show_answer(asked: "AskResult", *, is_printed: bool = False) -> None:
     for correction in asked.corrections:
         remark(correction.note)
     if not is_printed:
-        print_answer(asked.answer)
+        print_text(asked.text) if asked.route == "facts" else print_answer(asked.answer)
     print_citations(asked.answer.citations)
     print_places(asked.nearest)
     if not asked.answer.refused and asked.route != "direct":

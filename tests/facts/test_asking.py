@@ -183,6 +183,18 @@ def test_files_of_one_name_in_two_folders_keep_their_facts(esrag):
     assert again.startswith("0 added, 0 changed, 0 removed, 1 unchanged"), again
 
 
+def test_a_fact_of_two_sentences_has_no_question_between_them(esrag, corpus):
+    """The title of a document says what "It" is; that of a fact was just asked."""
+    row = "How much is the lamp?,It costs 5 euros. It burns oil.,https://a.example"
+    (esrag.folder / "facts.csv").write_text(f"question,answer,source_url\n{row}\n")
+    esrag("facts", "import", "facts.csv")
+    esrag("ingest", "docs")
+    said = "It costs 5 euros. [c1] It burns oil. [c1]"
+    asked = esrag("ask", "How much is the lamp?").out
+    assert " ".join(asked.partition("\n\n")[0].split()) == said
+    assert "lamp?)" not in esrag("chat", input="How much is the lamp?\n").out
+
+
 def test_without_facts(esrag, corpus):
     """Nothing is stored, and a missing file is one line."""
     esrag("ingest", "docs")
