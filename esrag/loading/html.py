@@ -20,7 +20,9 @@ from esrag.loading.html_tables import (
 from esrag.loading.layout import Layout, clean_title, join_lines
 from esrag.loading.main_part import find_main
 from esrag.loading.numbering import Mark, write_number
+from esrag.loading.plain import write_plain
 from esrag.loading.plainer import make_plainer
+from esrag.loading.preformatted import read_preformatted
 from esrag.loading.superscripts import separate_raised
 from esrag.records import Document, Source
 from esrag.text import normalise
@@ -91,7 +93,11 @@ class HtmlLoader:
             if is_changed or largest is not None:
                 text = as_text(tree)
             title = title or clean_title(largest or "")
-            write(layout, main_content(text, tree))
+            if plain := read_preformatted(body_of(tree)):
+                found = write_plain(layout, plain)
+                title = title or found
+            else:
+                write(layout, main_content(text, tree))
         yield layout.document(source, "html", title)
 
 

@@ -32,12 +32,19 @@ class PlainLoader:
         Raises: ParsingError if no encoding fits.
         """
         layout = Layout()
-        plain = normalise(join_pages(_COLOUR.sub("", decode(source.data))))
-        shown = shorten_leaders(_O_BULLET.sub(r"\1•", plain))
-        text, tables = write_aligned(trim(shown))
-        layout.add(text)
-        for table in tables:
-            layout.mark_table(table)
-        for start, level, title in find_headings(text):
-            layout.mark_heading(start, level, title)
-        yield layout.document(source, "plain", find_title(text))
+        title = write_plain(layout, _COLOUR.sub("", decode(source.data)))
+        yield layout.document(source, "plain", title)
+
+
+def write_plain(layout: Layout, written: str) -> str:
+    """Write a text with its headings and tables into an empty layout, and return its title."""
+    plain = normalise(join_pages(written))
+    shown = shorten_leaders(_O_BULLET.sub(r"\1•", plain))
+    text, tables = write_aligned(trim(shown))
+
+    layout.add(text)
+    for table in tables:
+        layout.mark_table(table)
+    for start, level, title in find_headings(text):
+        layout.mark_heading(start, level, title)
+    return find_title(text)
