@@ -60,6 +60,9 @@ _DIGITS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "uppe
 # keeps none of the headings, which are links there and so look like menus; on pages with menus it
 # rightly drops two or three, and boxes of facts. Of tables among quotations it keeps no row.
 _MIN_KEPT, _MAX_HEADINGS_LOST, _MAX_ROWS_LOST = 0.5, 3, 10
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_STRUCTURE = ("dt", "li", "pre", "table")
+_MAX_LINKED = 0.3  # of a page's characters, unless menus are part of it
 # Characters of text. What trafilatura takes from a page with less is a guess, and starting it takes
 # longer than everything else that is done with such a page.
 _MIN_TO_SELECT = 250
@@ -161,7 +164,23 @@ def main_content(text: str, tree: Any) -> Any:
         return body
     if sum(len(block.text_content()) for block in body.iter("pre")) > length // 2:
         return body  # trafilatura would make one line of it
-    return body if _loses_much(body, kept) else kept
+    return body if _is_flattened(body, kept) or _loses_much(body, kept) else kept
+
+
+def _is_flattened(body: Any, kept: Any) -> bool:
+    """Return whether trafilatura kept no heading of a page that has some, or only paragraphs.
+
+    It does so where it finds no main part. Menus make a page unfit to be written as it is.
+    """
+    has_headings = next(body.iter(*_HEADINGS), None) is not None
+    has_more = has_headings or next(body.iter(*_STRUCTURE), None) is not None
+    lacks_headings = has_headings and next(kept.iter("head"), None) is None
+    is_flat = lacks_headings or (has_more and all(element.tag == "p" for element in kept))
+    return is_flat and _count_linked(body) <= _MAX_LINKED * len(body.text_content())
+
+
+def _count_linked(body: Any) -> int:
+    return sum(len(link.text_content()) for link in body.iter("a") if link.get("href"))
 
 
 def _loses_much(body: Any, kept: Any) -> bool:
