@@ -20,6 +20,7 @@ from esrag.loading.html_tables import (
 from esrag.loading.layout import Layout, clean_title, join_lines
 from esrag.loading.main_part import find_main
 from esrag.loading.numbering import Mark, write_number
+from esrag.loading.own_links import remove_own_links
 from esrag.loading.pagers import remove_pagers
 from esrag.loading.plain import write_plain
 from esrag.loading.plainer import make_plainer
@@ -92,8 +93,8 @@ class HtmlLoader:
         if tree is not None:
             titles = (clean_title(found.text_content()) for found in tree.iter("title", "h1"))
             title = next(filter(None, titles), "")
-            has_pagers = remove_pagers(tree)
-            is_changed = _prepare(layout, tree, keep_hidden=source.keep_hidden) or has_pagers
+            is_changed = any([remove_pagers(tree), remove_own_links(tree)])
+            is_changed |= _prepare(layout, tree, keep_hidden=source.keep_hidden)
             largest = mark_headings(tree)
             if is_changed or largest is not None:
                 text = as_text(tree)
