@@ -17,10 +17,11 @@ _AROUND = re.compile(
     r"|newsletter(?:-\S*)?|pager|pagination(?:-\S*)?"
     r"|related-?(?:articles|content|links|pages|posts|products|topics)?"
     r"|shar(?:e|ing)(?:-\S*)?|sharethis\S*|sidebar\S*|skip-?(?:link|to-content)\S*"
-    r"|social-(?:icons|links|media|shar)\S*|table-of-contents|toc|toctree-wrapper"
+    r"|social-(?:icons|links|media|shar)\S*"
     r"|jump-?link|catlinks|navbox|interlanguage-link|mw-portlet\S*|vector-(?:dropdown|menu|toc)\S*"
     r"|footnote-back\S*|votes?)"
 )
+_CONTENTS = re.compile(r"table-of-contents|toc|toctree-wrapper")
 _MIN_WORDS = 4  # of a box beside a text
 
 
@@ -90,7 +91,14 @@ def _is_around(element: Any) -> bool:
     if element.tag == "form" or element.get("role") in _MENUS:
         return True
     names = element.get("class", "").lower().split()
+    if any(map(_CONTENTS.fullmatch, names)):
+        return _is_linked(element)  # a manual on one page may be within what lists its chapters
     return any(map(_AROUND.fullmatch, names)) or _is_contents(element)
+
+
+def _is_linked(element: Any) -> bool:
+    """Return whether at least half of an element's letters are in links."""
+    return 2 * sum(map(_count_letters, element.iter("a"))) >= _count_letters(element)
 
 
 def _is_contents(element: Any) -> bool:

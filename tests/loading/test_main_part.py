@@ -33,6 +33,10 @@ def read(load_one, inside, around=""):
             "<ol><li><span class='no'>(a)</span><span class='it'>the fee</span></li></ol>",
             "(a) the fee",
         ),
+        (
+            "<div class='toctree-wrapper'><h2>Deep</h2><p>No <a>diving</a>.</div>",
+            "Deep\n\nNo diving.",
+        ),
         ("<section id='pagination'><h2>Pages</h2><p>Ten.</p></section>", "Pages\n\nTen."),
         ("<h2><a role='doc-backlink' href='#t1'>Fees</a></h2><p>None.</p>", "Fees\n\nNone."),
         ("<p>A fact.<a class='footnote-backref' href='#r1'>↩</a></p>", "A fact."),
@@ -51,6 +55,7 @@ def test_what_it_says_is_kept(load_one, inside, text):
         "<div class='share-buttons'>Tell a friend</div>",
         "<section class='comments-area'><p>I was there too, it was fine.</p></section>",
         "<ul><li><a href='#fees'>Fees</a><li><a href='#hours'>Hours</a></ul>",
+        "<div class='toctree-wrapper'><ul><li><a href='fees.html'>All fees</a></ul></div>",
         "<form>Search here</form>",
     ],
 )
