@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 # Trafilatura leaves these out, or gives each a line of its own; their text is a part of the line.
 _WITHIN_LINES = ("data", "label", "output", "q", "sup", "time")
 _BLOCKS = {"center": "div", "figure": "div", "figcaption": "p", "legend": "p"}
 _NOTE = re.compile(r"admonition|callout|footnote|note|tip|warning", re.IGNORECASE)
-_SAYS = ("h1", "h2", "h3", "h4", "h5", "h6", "li", "p", "td")
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_SAYS = (*_HEADINGS, "li", "p", "td")
+_MAX_AROUND = 2  # elements between a heading and the one that is named after it
 _ENDS_LABEL, _BEGINS_VALUE = re.compile(r"\w[\w)]\Z|\A\(\w{1,4}\)\Z"), re.compile(r"\W?\w.")
 _MIN_SAID = 40  # characters of a form that is more than fields
 
@@ -26,6 +29,7 @@ def make_plainer(tree: Any) -> bool:
         _wrap_code,
         _rename_blocks,
         _part_labels,
+        _drop_slugs,
     )
     found = [step(tree) for step in steps]
     has_words = next(tree.iter(*_WITHIN_LINES), None) is not None
@@ -90,6 +94,26 @@ def _is_label(element: Any) -> bool:
         and bool(_ENDS_LABEL.search(label) and _BEGINS_VALUE.match(value))
         and not is_in_code
     )
+
+
+def _drop_slugs(tree: Any) -> bool:
+    """Remove the ids that repeat the heading of a section, such as "related-work".
+
+    Trafilatura takes them for what a site calls the boxes around its texts.
+    """
+    is_changed = False
+    for heading in tree.iter(*_HEADINGS):
+        title = _to_letters(heading.text_content())
+        for element in (heading, *islice(heading.iterancestors(), _MAX_AROUND)):
+            name = _to_letters(element.get("id", ""))
+            if name and title.endswith(name):
+                del element.attrib["id"]
+                is_changed = True
+    return is_changed
+
+
+def _to_letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _is_note(aside: Any) -> bool:

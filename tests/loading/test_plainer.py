@@ -60,3 +60,13 @@ def test_a_short_page_numbers_its_items(load_one):
     """As its author does: trafilatura does not read such a page."""
     text = load_one("a.html", "<ol start='5'><li>Press.</li><li value='9'>Wait.</li></ol>").text
     assert text == "5. Press.\n9. Wait."
+
+
+def test_a_section_may_be_named_as_what_sites_put_around_texts(load_one):
+    """Its heading says why it has the id."""
+    section = (
+        f"<section id='related-parts'><h2>3. Related parts</h2><p>{INTRODUCTION}</p></section>"
+    )
+    page = f"<html><body><h1>Pool</h1><p>{INTRODUCTION * 2}</p>{section}</body></html>"
+    document = load_one("a.html", page)
+    assert [section.path[-1] for section in document.sections] == ["Pool", "3. Related parts"]
