@@ -64,6 +64,7 @@ _MIN_KEPT, _MAX_HEADINGS_LOST, _MAX_ROWS_LOST = 0.5, 3, 10
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _STRUCTURE = ("dt", "li", "pre", "table")
 _MAX_LINKED = 0.3  # of a page's characters, unless menus are part of it
+_MIN_FORM = 40  # characters of a form that is more than a field to search in
 # Characters of text. What trafilatura takes from a page with less is a guess, and starting it takes
 # longer than everything else that is done with such a page.
 _MIN_TO_SELECT = 250
@@ -165,7 +166,12 @@ def main_content(text: str, tree: Any) -> Any:
         return body
     if sum(len(block.text_content()) for block in body.iter("pre")) > length // 2:
         return body  # trafilatura would make one line of it
-    return body if _is_flattened(body, kept) or _loses_much(body, kept) else kept
+    if _is_flattened(body, kept):
+        for form in list(body.iter("form")):
+            if len(form.text_content().strip()) < _MIN_FORM:
+                form.clear(keep_tail=True)
+        return body
+    return body if _loses_much(body, kept) else kept
 
 
 def _is_flattened(body: Any, kept: Any) -> bool:

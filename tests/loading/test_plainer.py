@@ -32,7 +32,7 @@ def read(load_one, body):
         ("<aside class='menu'><p>It was slow.</p></aside>", ""),
         (f"<form><p>{'Apply before May. ' * 3}</p></form>", ("Apply before May. " * 3).strip()),
         ("<form><p>Search</p></form>", ""),
-        ("<ol><li>Press it.</li><li value='7'>Wait.</li></ol>", "1. Press it.\n2. Wait."),
+        ("<ol><li>Press it.</li><li value='7'>Wait.</li></ol>", "1. Press it.\n7. Wait."),
         ("<ol><li>One<ol><li>In it</li></ol></li><li>Two</li></ol>", "1. One\n  1. In it\n2. Two"),
     ],
 )
