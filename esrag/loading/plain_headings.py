@@ -31,6 +31,8 @@ _ITEM = re.compile(r"\d{1,3}[.)]\s")
 _TITLE = re.compile(r".*[^\W_][\"”)?]*")  # it ends no sentence, unless it asks
 _BLANK = re.compile(r"\n(?:[^\S\n]*\n)+")
 _RULE = re.compile(r"[\W_]*")
+_ADDRESS = re.compile(r"\s*\w{3,8}://\S+\s*")
+_GOES_ON = ",:;-–—/"  # at the end of a line of a title, except the last
 _BEGINS = re.compile(r"[^\W\d_a-z]|[\"“(]")  # a title
 _HAS_CAPITAL = re.compile(r"\S{0,20}?[^\W\d_a-z]")  # in its first word: "iCalendar", "0-RTT"
 _CAPITALS = re.compile(r"(?:[^\W_a-z]|[ ,.'’&():–-])+")
@@ -93,20 +95,41 @@ def find_title(text: str) -> str:
     'Of Kettles'
     >>> find_title("Kettles\n=======\n\nThey boil."), find_title("They boil.\n\nAlways.")
     ('Kettles', '')
+    >>> find_title("To: all\nFrom: me\n\n        Of 3 Kettles:\n          Oil, 2026\n\nThey.")
+    'Of 3 Kettles: Oil, 2026'
     """
-    blocks = [block for block in _BLANK.split(text[:MAX_HEAD]) if block.strip()]
+    blocks = [block for block in _BLANK.split(text[:MAX_HEAD].expandtabs()) if block.strip()]
     for number, block in enumerate(blocks[:MAX_TITLE_BLOCK]):
-        shown = [line for line in block.split("\n") if not _RULE.fullmatch(line)]
+        shown = [line for line in block.split("\n") if not _is_beside_title(line)]
         lines = [line.strip(" |") for line in shown]
-        is_placed = _are_centred(shown) or (number == 0 and len(shown) == 1)
-        is_short = 0 < len(lines) <= MAX_TITLE_LINES and all(map(_is_title, lines))
-        if is_placed and is_short and _BEGINS.match(lines[0]):
+        is_placed = _are_centred(shown, int(number == 0)) or (number == 0 and len(shown) == 1)
+        if is_placed and _are_title(lines):
             return join_lines(" ".join(lines))
     return ""
 
 
-def _are_centred(lines: Sequence[str]) -> bool:
+def _is_beside_title(line: str) -> bool:
+    """Return whether a line has no words, or is only an address of a page."""
+    return bool(_RULE.fullmatch(line) or _ADDRESS.fullmatch(line))
+
+
+def _are_title(lines: Sequence[str]) -> bool:
+    """Return whether a few lines read as one title.
+
+    >>> _are_title(["Care of Kettles (CK):", "3 of 1984"]), _are_title(["Care of Kettles (CK):"])
+    (True, False)
+    """
+    if not 0 < len(lines) <= MAX_TITLE_LINES or not _begins_title(lines[0]):
+        return False
+    *first, last = lines
+    is_short = all(_is_short(line.rstrip(_GOES_ON)) for line in first) and _is_short(last)
+    return is_short and _has_letters(" ".join(lines))
+
+
+def _are_centred(lines: Sequence[str], least: int = 1) -> bool:
     """Return whether lines are indented far, or have the middle of a memo's page as theirs.
+
+    These are indented by `least` or more: 0 if one may be as wide as the page.
 
     >>> _are_centred([" " * 9 + "Of Kettles"]), _are_centred(["  Of Kettles", "  and Pans"])
     (True, False)
@@ -122,7 +145,7 @@ def _are_centred(lines: Sequence[str]) -> bool:
     if any(abs(middle - middles[0]) > OFF_MIDDLE for middle in middles):
         return False
     is_middle = all(abs(middle - MIDDLE) <= 1 for middle in middles)
-    return min(indents, default=0) >= (1 if is_middle else CENTRED)
+    return min(indents, default=0) >= (least if is_middle else CENTRED)
 
 
 def _has_columns(lines: Sequence[Line]) -> bool:
@@ -225,13 +248,20 @@ def _is_title(text: str) -> bool:
     >>> [_is_title(each) for each in ("How do I?", "A key opens it.", "Name     Size", "a lid")]
     [True, False, False, True]
     """
+    return _is_short(text) and _has_letters(text)
+
+
+def _is_short(text: str) -> bool:
     return (
         len(text) <= MAX_TITLE
         and len(text.split()) <= MAX_WORDS
         and bool(_TITLE.fullmatch(text))
         and not _GAP.search(text)
-        and sum(map(str.isalpha, text)) >= len(text) / 2
     )
+
+
+def _has_letters(text: str) -> bool:
+    return sum(map(str.isalpha, text)) >= len(text) / 2
 
 
 def _rank_indents(headings: Sequence[_Placed]) -> dict[int, tuple[int, str]]:

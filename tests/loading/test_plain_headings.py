@@ -99,3 +99,26 @@ def test_the_letter_o_before_an_indented_item_is_a_bullet(load_one):
     text = "You need:\n\n  o a key\n\n   o  a lock\n\no mare, o fortuna\n\n    o = 5"
     expected = "You need:\n\n  • a key\n\n   •  a lock\n\no mare, o fortuna\n\n    o = 5"
     assert load_one("a.txt", text).text == expected
+
+
+WIDE = "Terminology of Copperware for Long-Distance Navigation Under Full Canvas"
+
+
+@pytest.mark.parametrize(
+    ("top", "title"),
+    [
+        ("            6BONE Formats (pTLA)", "6BONE Formats (pTLA)"),
+        (
+            "          Care of Kettles (CK):\n              Lids of 1984",
+            "Care of Kettles (CK): Lids of 1984",
+        ),
+        (WIDE, WIDE),
+        ("\t\tThe Kettle Licence\n\t\thttps://a.example/", "The Kettle Licence"),
+    ],
+)
+def test_a_title_may_be_wide_or_several_lines_or_begin_with_a_number(load_one, top, title):
+    """They stand below the names and the date of a memo."""
+    text = (
+        f"Kettle Group          A. Boiler\nMemo                 May 2026\n\n\n{top}\n\nIt boils.\n"
+    )
+    assert load_one("a.txt", text).title == title
