@@ -7,7 +7,8 @@ from esrag.loading.aligned import write_aligned
 from esrag.loading.decoding import decode, is_text
 from esrag.loading.layout import Layout, shorten_leaders, trim
 from esrag.loading.paged import join_pages
-from esrag.loading.plain_headings import find_headings, find_title
+from esrag.loading.plain_headings import find_headings
+from esrag.loading.plain_titles import find_title
 from esrag.records import Document, Source
 from esrag.text import normalise
 

@@ -122,3 +122,31 @@ def test_a_title_may_be_wide_or_several_lines_or_begin_with_a_number(load_one, t
         f"Kettle Group          A. Boiler\nMemo                 May 2026\n\n\n{top}\n\nIt boils.\n"
     )
     assert load_one("a.txt", text).title == title
+
+
+def test_chapters_are_above_their_sections(load_one):
+    """Their headings, and those of sections, may go on in the next line."""
+    text = (
+        "Chapter 1. Boiling\n\n1.1. How long does water boil in a kettle of the largest size, and\n"
+        "why does it?\n\nIt does.\n\nChapter 2. Care\n\n2.1.  Cleaning and\n      Oiling\n\nYes.\n"
+        "\n2.2.  clean it and\n      oil it.\n"
+    )
+    assert paths(load_one("a.txt", text)) == [
+        ("Chapter 1. Boiling",),
+        (
+            "Chapter 1. Boiling",
+            "1.1. How long does water boil in a kettle of the largest size, and why does it?",
+        ),
+        ("Chapter 2. Care",),
+        ("Chapter 2. Care", "2.1. Cleaning and Oiling"),
+    ]
+
+
+def test_numbered_headings_may_be_centred_indented_or_end_with_a_stop(load_one):
+    """Items that end with one are none."""
+    centred = "                             1.  BOILING\n\nIt boils.\n\n1.1. Care\n\nOil it.\n"
+    assert paths(load_one("a.txt", centred)) == [("1. BOILING",), ("1. BOILING", "1.1. Care")]
+    indented = "   1. Care\n\n   Oil it.\n\n      2. Each day\n\n   3. Tea\n\n   Cook it.\n"
+    assert paths(load_one("a.txt", indented)) == [("1. Care",), ("3. Tea",)]
+    stopped = "  1. Care of Lids.\n\n  Oil\nthem.\n\n  2. Clean kettles.\n\nAlways.\n"
+    assert paths(load_one("a.txt", stopped)) == [("1. Care of Lids",)]
