@@ -211,3 +211,45 @@ def test_a_cell_may_be_longer_than_the_dashes_above_it(load_one):
     text = "Grade      Rise   Once\n---------  -----  -----\n1 - 3        4 %  450\n"
     rows = rows_of(load_one("a.txt", text + "Apprentices  5 %  200\nDirectors    0 %  none\n"))
     assert rows[1] == "Grade: Apprentices, Rise: 5 %, Once: 200"
+
+
+SINGLE = """Each lamp:
+
+ +--------------------+
+ | Lamp  | Oil        |
+ |-------+------------|
+ | bow   | 40 ml of   |
+ |       | whale oil  |
+ |-------+------------|
+ | stern | none       |
+ +--------------------+
+"""
+DIVIDED = """ Lamp  | Oil
+-------+------------
+ bow   | 40 ml
+ stern | none
+(2 rows)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (
+            SINGLE,
+            ["Each lamp: Lamp: bow, Oil: 40 ml of whale oil", "Each lamp: Lamp: stern, Oil: none"],
+        ),
+        (DIVIDED, ["Lamp: bow, Oil: 40 ml", "Lamp: stern, Oil: none"]),
+    ],
+)
+def test_bars_part_the_columns_without_corners_above_them(load_one, text, rows):
+    """As writers of manuals and clients of databases print tables."""
+    assert rows_of(load_one("lamps.txt", text)) == rows
+
+
+def test_other_lines_of_dashes_with_marks_are_no_table():
+    """Such as an axis, or a grid of single letters in wide gaps."""
+    axis = ["     |     ", "-----+-----", "     |     "]
+    grid = ["      | A     B", "------+--------", "  up  | 1     2"]
+    assert not [*find_aligned(axis)]
+    assert not [*find_aligned(grid)]
