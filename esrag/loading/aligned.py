@@ -52,6 +52,8 @@ class Limits:
 
 # Without dashes, below a line of dashes over the whole width, and below dashes for each column.
 PLAIN, DIVIDED, RULED = Limits(3, 3, 0.6), Limits(3, 3, 0.3), Limits(2, 2, 0.0)
+# Below a line of dashes over the whole width, if each row has several cells.
+FILLED = Limits(2, 3, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +221,9 @@ def _iter_columns(dashes: str, rows: Sequence[str]) -> Iterator[tuple[list[Exten
         yield _read_rule(dashes), RULED
         yield _read_columns(rows), PLAIN
     else:
-        yield _read_columns(rows), DIVIDED
+        columns = _read_columns(rows)
+        yield columns, DIVIDED
+        yield columns, FILLED
 
 
 def _read_rule(rule: str) -> list[Extent]:
@@ -260,8 +264,18 @@ def _read_table(
     rows = [tuple(row[n] for n in kept) for row in cells]
     named = tuple(names[n] for n in kept)
     is_large = len(kept) >= limits.columns and len(rows) >= limits.rows
-    is_table = is_large and _is_plausible(named, rows, limits.short)
+    is_filled = is_large and (limits != FILLED or _are_filled(named, rows))
+    is_table = is_filled and _is_plausible(named, rows, limits.short)
     return (named, *rows) if is_table else ()
+
+
+def _are_filled(names: Sequence[str], rows: Iterable[Sequence[str]]) -> bool:
+    """Return whether each row has several cells, and the header does not begin as a row of figures.
+
+    >>> _are_filled(["Key", "Use"], [["a", "b"]]), _are_filled(["Key", "Use"], [["a", ""]])
+    (True, False)
+    """
+    return not names[0][:1].isdigit() and all(sum(map(bool, row)) > 1 for row in rows)
 
 
 def _iter_words(rows: Sequence[str]) -> Iterator[re.Match[str]]:

@@ -253,3 +253,18 @@ def test_other_lines_of_dashes_with_marks_are_no_table():
     grid = ["      | A     B", "------+--------", "  up  | 1     2"]
     assert not [*find_aligned(axis)]
     assert not [*find_aligned(grid)]
+
+
+def test_a_line_below_a_header_may_divide_it_from_words(load_one):
+    """If each row has several cells."""
+    text = (
+        "  Lamp             Fuel             Keeper\n"
+        "  ----------------------------------------\n"
+        "  Harbour lamp     Whale oil        The pilot\n"
+        "  Lantern          Rape seed        "
+    )
+    assert rows_of(load_one("lamps.txt", f"{text}Nobody")) == [
+        "Lamp: Harbour lamp, Fuel: Whale oil, Keeper: The pilot",
+        "Lamp: Lantern, Fuel: Rape seed, Keeper: Nobody",
+    ]
+    assert not rows_of(load_one("lamps.txt", f"{text}Nobody\n  See below"))
