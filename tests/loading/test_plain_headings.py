@@ -150,3 +150,18 @@ def test_numbered_headings_may_be_centred_indented_or_end_with_a_stop(load_one):
     assert paths(load_one("a.txt", indented)) == [("1. Care",), ("3. Tea",)]
     stopped = "  1. Care of Lids.\n\n  Oil\nthem.\n\n  2. Clean kettles.\n\nAlways.\n"
     assert paths(load_one("a.txt", stopped)) == [("1. Care of Lids",)]
+
+
+def test_a_word_with_a_hyphen_is_whole_at_the_end_of_a_line(load_one):
+    """Also in the heading of two lines; the columns of a drawing stay."""
+    text = (
+        "2.1.  The Care of Kettles of Copper on Ships with Long-\n      Distance Crews\n\n"
+        "   The captain reads the gauge of each kettle at end-\n   to-end checks.\n\n"
+        "   +-- kettle ---- lamp ------ chart ---- gauge -- end-\n   |\n"
+    )
+    document = load_one("a.txt", text)
+    assert document.sections[0].path == (
+        "2.1. The Care of Kettles of Copper on Ships with Long-Distance Crews",
+    )
+    assert "at end-to-end\n   checks." in document.text
+    assert "-- end-\n   |" in document.text
