@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from esrag.loading.aligned import write_aligned
 from esrag.loading.decoding import decode, is_text
+from esrag.loading.info_nodes import join_nodes
 from esrag.loading.layout import Layout, shorten_leaders, trim
 from esrag.loading.line_ends import join_cut_words
 from esrag.loading.paged import join_pages
@@ -40,7 +41,7 @@ class PlainLoader:
 
 def write_plain(layout: Layout, written: str) -> str:
     """Write a text with its headings and tables into an empty layout, and return its title."""
-    plain = join_cut_words(normalise(join_pages(written)))
+    plain = join_cut_words(normalise(join_pages(join_nodes(written))))
     shown = shorten_leaders(_O_BULLET.sub(r"\1•", plain))
     text, tables = write_aligned(trim(shown))
 
