@@ -5,6 +5,7 @@ These are underlined, numbered, in capitals, above an indented text, or question
 Text has no marks for them, so a heading has to stand alone, be short, and look like a title.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from esrag.loading.layout import Line, join_lines, split_lines
@@ -17,6 +18,10 @@ MAX_INDENT = 8
 MAX_ASKED_LINES = 4
 ASKED_LEVEL = 9  # below all others
 
+# In a first line, for an editor: then lines of stars begin a heading, "** Lids".
+_OUTLINE = re.compile(r"[^\n]{0,200}-\*- (?:mode: ?)?(?:org|outline)\b")
+_STARS = re.compile(r"(\*{1,8}) {1,4}(\S.*)")
+
 Heading = tuple[int, int, str]  # start, level, title
 
 
@@ -27,6 +32,8 @@ def find_headings(text: str) -> list[Heading]:
     [(0, 1, '1. PIE'), (35, 1, '2. TEA')]
     >>> find_headings("1. Keys\n\n   A key opens.\n\n  1.1. Sizes\n\n   Any.\n\nNOTES\n\nNone.")
     [(0, 1, '1. Keys'), (26, 2, '1.1. Sizes'), (49, 1, 'NOTES')]
+    >>> find_headings("NEWS  -*- outline -*-\n\n* 1.2\n\n** Lids\n\n** They shut.")
+    [(23, 1, '1.2'), (30, 2, 'Lids')]
     """
     lines = split_lines(text)
     placed = list(place_lines(lines))
@@ -37,10 +44,11 @@ def find_headings(text: str) -> list[Heading]:
         for start, level, title in underlined(lines)
         if not _has_columns(lines[places[start] : places[start] + 2])
     }
+    outlined = dict(_iter_outlined(placed)) if _OUTLINE.match(text) else {}
     numbered = find_numbered(placed)
     plain = _rank_indents([each for each in placed if _is_plain_heading(each)])
 
-    for marks in (numbered, plain, asked):
+    for marks in (outlined, numbered, plain, asked):
         for start, mark in marks.items():
             found.setdefault(start, mark)
     return [(start, *found[start]) for start in sorted(found)]
@@ -49,6 +57,14 @@ def find_headings(text: str) -> list[Heading]:
 def _has_columns(lines: Sequence[Line]) -> bool:
     """Return whether one of the lines has columns: the header of a table is no heading."""
     return any(GAP.search(line.strip(" |")) for _, line in lines)
+
+
+def _iter_outlined(placed: Sequence[Placed]) -> Iterator[tuple[int, tuple[int, str]]]:
+    """Yield the lines that begin with stars, with their marks; others are items."""
+    for line in placed:
+        found = _STARS.fullmatch(line.text) if line.is_before_blank and not line.indent else None
+        if found and not line.text.endswith("."):
+            yield line.start, (len(found[1]), join_lines(found[2]))
 
 
 def _is_plain_heading(line: Placed) -> bool:
