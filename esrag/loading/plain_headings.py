@@ -22,6 +22,12 @@ ASKED_LEVEL = 9  # below all others
 _OUTLINE = re.compile(r"[^\n]{0,200}-\*- (?:mode: ?)?(?:org|outline)\b")
 _STARS = re.compile(r"(\*{1,8}) {1,4}(\S.*)")
 
+# What a line ends with that goes on in the text below it: "The values are", an example or a list.
+_GOES_ON = re.compile(
+    r".*\b(?:an?|and|are|by|do|from|has|have|if|is|may|must|of|or|shall|should|such as|that|the|via"
+    r"|was|were|where|will|with)"
+)
+
 Heading = tuple[int, int, str]  # start, level, title
 
 
@@ -74,7 +80,7 @@ def _is_plain_heading(line: Placed) -> bool:
         return False
     if CAPITALS.fullmatch(line.text):
         return line.is_before_blank or line.is_above_text
-    return line.is_before_blank and line.is_above_text
+    return line.is_before_blank and line.is_above_text and not _GOES_ON.fullmatch(line.text)
 
 
 def _rank_indents(headings: Sequence[Placed]) -> dict[int, tuple[int, str]]:

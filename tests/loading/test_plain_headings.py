@@ -165,3 +165,9 @@ def test_a_word_with_a_hyphen_is_whole_at_the_end_of_a_line(load_one):
     )
     assert "at end-to-end\n   checks." in document.text
     assert "-- end-\n   |" in document.text
+
+
+def test_a_line_that_goes_on_in_the_text_below_is_no_heading(load_one):
+    """It leads to an example or a list."""
+    text = "Oil\n\n   It burns.\n\nTo light the lamp, press it with\n\n   lamp --on\n\n   Done.\n"
+    assert paths(load_one("a.txt", text)) == [("Oil",)]
