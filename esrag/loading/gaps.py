@@ -13,6 +13,7 @@ from typing import Any
 from esrag.loading.grids import is_amount
 from esrag.loading.lined import find_lined
 from esrag.loading.markers import find_markers
+from esrag.loading.painted import sort_words
 from esrag.loading.placed import GAP, TABLE_CAPTION, Marks, Piece, join_pieces, measure_lines
 from esrag.loading.ruled import Ruled, mark_ruled
 from esrag.loading.rules import Rules, find_grids
@@ -65,6 +66,8 @@ def find_gaps(page: Any, text: str, rules: Rules) -> Marks:
             columns = _columns(rows)
             for row in rows:
                 found |= _marks(row, columns)
+    for line in free:
+        found |= {} if any(word.end in found for word in line) else sort_words(text, line)
     return found
 
 
@@ -146,9 +149,12 @@ def with_gaps(text: str, marked: str, gaps: Marks) -> str:
         first = place
         for character in text[done:start]:
             place += 2 if marked[place] != character else 1
-        pieces += [marked[first:place], marks]
-        place += end - start
-        done = end
+        pieces.append(marked[first:place])
+        done = start
+        if marked.startswith(text[start:end], place):  # it has no exponent
+            pieces.append(marks)
+            place += end - start
+            done = end
 
     return "".join([*pieces, marked[place:]])
 

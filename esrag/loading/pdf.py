@@ -12,6 +12,7 @@ from esrag.loading.exponents import with_exponents
 from esrag.loading.gaps import find_gaps, with_gaps
 from esrag.loading.layout import Layout, clean_title, join_lines, sections
 from esrag.loading.pages import report_page
+from esrag.loading.painted import order_texts
 from esrag.loading.placed import GAP, TABLE_CAPTION
 from esrag.loading.rules import read_rules
 from esrag.loading.running_heads import (
@@ -165,6 +166,7 @@ def _parse_page(pdf: Any, index: int, *, keep_hidden: bool, with_lines: bool) ->
     try:
         page = pdf[index]
         hidden = 0 if keep_hidden else remove_invisible(page)
+        order_texts(page)
         characters = page.get_textpage()
         plain = characters.get_text_range().replace(GAP, " ")
         marked = with_exponents(characters, plain)
