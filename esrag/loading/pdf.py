@@ -46,6 +46,8 @@ _OF_FONTS = str.maketrans(
 )
 # Before the title of an outline's mark, on the page: "3.2 " or "Appendix A ".
 _NUMBERED = r"^[ ]*(?:(?:Appendix|Annex|Chapter|Part|Section)\s+)?(?:[\w.]{1,12}[ .:]\s*)?"
+# A mark may have the quotes of a typewriter, and of TeX's input, where the page has printed ones.
+_QUOTES = re.compile("[\"'`´\u2018-\u201e\u2032\u2033]{1,2}")
 # A page that ends otherwise breaks off within a sentence.
 _ENDS = (".", "!", "?", ":", ";", "”", ")")
 _FIGURE = re.compile(r"[^\w\s]{0,3}\d(?!\d{3}$)")  # at the start of a cell; a year is none
@@ -337,12 +339,19 @@ def _place(marks: Marks, text: str, pages: Sequence[Page]) -> list[tuple[int, in
 def _find_title(title: str, text: str, page: Page) -> re.Match[str] | None:
     words = title.split()
     bare = re.sub(r"^(?:[A-Z]|\d+)(?:\.\d+)*\.?\s+", "", title).split()
-    whole, numbered = (r"\s*".join(map(re.escape, each)) for each in (words, bare))
+    whole, numbered = (r"\s*".join(map(_spell, each)) for each in (words, bare))
     patterns = (
         rf"^[ ]*{whole}[ ]*$",
+        rf"{_NUMBERED}{whole}[ ]*$",
         rf"{_NUMBERED}{numbered}[ ]*$",
         rf"{_NUMBERED}{numbered}(?!\w)",
     )
     flags = re.MULTILINE | re.IGNORECASE
     found = (re.compile(each, flags).search(text, page.start, page.end) for each in patterns)
     return next(filter(None, found), None)
+
+
+def _spell(word: str) -> str:
+    """Return a pattern for a word of an outline's mark, with the quotes that a page may have."""
+    pieces = _QUOTES.split(word)
+    return _QUOTES.pattern.join(map(re.escape, pieces))

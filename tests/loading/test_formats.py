@@ -12,6 +12,7 @@ import openpyxl
 import pptx
 import pytest
 from docx.oxml import parse_xml
+from fpdf import FPDF
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
@@ -278,6 +279,21 @@ def test_pdf_pages_are_physical_and_outlines_are_sections(load_one, samples):
         "Two",
     ]
     assert paths(document) == [("One",), ("Two",)]
+
+
+def test_marks_of_an_outline_need_neither_the_quotes_nor_the_numbers_of_the_page(load_one):
+    """An outline has the quotes of a typewriter, and a first word may look like a number."""
+    pdf = FPDF()
+    pdf.set_font("Helvetica", size=11)
+    for mark, line in (
+        ("A keeper's `lamp'", "1.1 A keeper´s ´lamp´"),
+        ("R commands", "2 R commands"),
+    ):
+        pdf.add_page()
+        pdf.start_section(mark)
+        pdf.cell(0, 8, line)
+    document = load_one("a.pdf", bytes(pdf.output()))
+    assert paths(document) == [("A keeper's `lamp'",), ("R commands",)]
 
 
 def test_running_heads_and_page_numbers_go(load_one, build):
