@@ -17,8 +17,11 @@ _AGAIN = 1.5  # times that each name begins a section; more do left and right pa
 _FIRST = 3  # pages on which a document has its title
 _MIN_TITLE = 4  # characters
 _MAX_LENGTH = 300  # characters of a running line
+_MAX_FORM = 110  # the same of one known by its form; a line of text may have a foot at its end
 _NUMBER = re.compile(r"\d{1,6}")
 
+_LAST_NUMBER = re.compile(r"(?<=\s)\d{1,6}\Z")
+_PART = re.compile(r"([^\W\d_]{4,20}) (?:\d{1,3}|[A-Z])\. \S")  # "CHAPTER 1. KETTLES"
 _MIN_WORDS = 3  # of a line that has the page number on two pages
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
@@ -144,7 +147,8 @@ def _find_common(pages: Sequence[Sequence[str]]) -> set[str]:
     counts: Counter[str] = Counter()
     for number, page in enumerate(pages):
         edges = [*page[:_EDGE], *page[_EDGE:][-_EDGE:]]
-        counts.update(set[str]().union(*(_keys(line, number) for line in edges)))
+        keys = set[str]().union(*(_keys(line, number) for line in edges))
+        counts.update(keys.union(*(_read_form(line, number) for line in {*page[:1], *page[-1:]})))
     least = max(_MIN_PAGES, _REPEATED * len(pages))
     return {
         key
@@ -161,6 +165,8 @@ def _is_counted(key: str) -> bool:
 def _count(lines: Sequence[str], page: int, common: set[str]) -> int:
     """Return how many of the lines, from the edge on, are common."""
     is_common = [not common.isdisjoint(_keys(line, page)) for line in lines]
+    if lines and not common.isdisjoint(_read_form(lines[0], page)):
+        is_common[0] = True
     return [*is_common, False].index(False)
 
 
@@ -193,3 +199,22 @@ def _keys(line: str, page: int) -> Iterator[str]:
     for match in _NUMBER.finditer(line):
         distance = f"#{int(match[0]) - page}"
         yield join_lines(line[: match.start()] + distance + line[match.end() :]).casefold()
+
+
+def _read_form(line: str, page: int) -> Iterator[str]:
+    """Yield what the first or last line of a page has in common with those of other parts.
+
+    Such a line has the page number at its end, or is in capitals and counts its part. A number at
+    its start may be that of a heading.
+
+    >>> [*_read_form("Chapter 3: On kettles 41", 40)], [*_read_form("41 Lids", 40)]
+    (['… #1'], [])
+    >>> [*_read_form("CHAPTER 1. KETTLES 1.2. LIDS", 40)]
+    ['CHAPTER # …']
+    """
+    if len(line) > _MAX_FORM or not _WORD.search(line):
+        return
+    if found := _LAST_NUMBER.search(line):
+        yield f"… #{int(found[0]) - page}"
+    if line.isupper() and (found := _PART.match(line)):
+        yield f"{found[1]} # …"

@@ -310,6 +310,17 @@ def test_running_heads_and_page_numbers_go(load_one, build):
     assert [document.text[page.start : page.end].split("\n") for page in document.pages] == inner
 
 
+@pytest.mark.parametrize("head", ["Chapter {0}: {1} {2}", "CHAPTER {0}. {1} {0}.2. {1}"])
+def test_heads_of_many_short_chapters_are_running_heads(head):
+    """Each is on two pages, and they share their form: the page number, or the chapter's."""
+    names = ["LIDS", "OIL", "WICKS", "GLASS", "FLAMES", "SMOKE"]
+    bodies = [["x" * n + "y", f"{n * n} wicks", "z" * n] for n in range(1, 13)]
+    pages = [
+        [head.format(1 + n // 2, names[n // 2], n + 9), *body] for n, body in enumerate(bodies)
+    ]
+    assert without_running_lines(pages) == bodies
+
+
 def test_a_line_of_several_words_with_the_page_number_is_a_running_head():
     """On two pages too: left ones may have another than right ones, or there are no others."""
     left, right = "{} Kettle 60, user manual", "Cleaning and descaling {}"
