@@ -46,7 +46,7 @@ _ASKS_FOR_SOURCES = re.compile(
 _PROMISES = re.compile(
     r"In this \w{1,20},? (?:you|we)(?:['’]ll| will)\b|This \w{1,20} (?:shows|teaches) you\b"
 )
-# What only says where more is said; "Where …?" may ask for it.
+# A mere reference to another place; "Where …?" may ask for it.
 _REFERS = re.compile(
     r"See (?:also )?(?:Appendix|Chapters?|Figures?|Parts?|Sections?|Tables?)\b.{1,200}"
     r" for (?:an?|details?|further|information|more|the)\b"
@@ -140,7 +140,7 @@ def _found(evidence: Sequence[Evidence]) -> list[Statement]:
 
 
 def _is_listed_in(text: str, section: str) -> bool:
-    """Return whether a text is no sentence of a table of contents, but headings.
+    """Return whether a text has headings of a table of contents, and no sentence.
 
     >>> contents = "Guide > Table of Contents"
     >>> _is_listed_in("1. Oil 1.1. Lids", contents), _is_listed_in("It is new.", contents)

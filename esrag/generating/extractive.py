@@ -224,7 +224,7 @@ def _rank(question: str, found: Sequence[Statement]) -> list[Statement]:
 
 
 def _find_item(listed: Statement, facts: Sequence[Statement]) -> Statement | None:
-    """Return the best of the items of a long list, the rest of which nobody asked for.
+    """Return the item of a long list that fits the question best; None for a short list.
 
     >>> listed = Statement("c1", 0, f"It has: a lid;{' and more' * 30}", items=9)
     >>> item = Statement("c1", 1, "a lid")

@@ -132,5 +132,5 @@ def _split_rows(lines: Sequence[Row]) -> list[list[Row]]:
 
 
 def _join(lines: Sequence[Row]) -> Row:
-    """Return the cells of a row, each joined from the lines that it stands on."""
+    """Return the cells of a row, each joined from its lines."""
     return [" ".join(filter(None, parts)) for parts in zip(*lines, strict=True)]

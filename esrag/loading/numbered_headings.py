@@ -157,7 +157,7 @@ def _is_wrapped(line: Placed, found: re.Match[str]) -> bool:
 def _drop_items(placed: Sequence[Placed], read: dict[int, Mark | None]) -> dict[int, Mark]:
     """Return the numbered lines except those right before another of their level: mere items.
 
-    The last item of such a list is none either. The lines come from the last to the first.
+    The last item of such a list is left out, too. The lines come from the last to the first.
     """
     kept: dict[int, Mark] = {}
     below: Mark | None = None

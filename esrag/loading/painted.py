@@ -201,7 +201,7 @@ def _merge_runs(lines: Sequence[Painted]) -> list[Painted]:
     if len(runs) < 2 or _has_columns(runs):  # noqa: PLR2004
         return [*lines]
 
-    main = max(runs, key=len)  # what is raised beside one of its lines comes behind it
+    main = max(runs, key=len)  # exponents of one of its lines come behind it
     queues = [
         [(SHARED * line.height * (run is not main) - line.top, line) for line in run]
         for run in runs
@@ -252,7 +252,7 @@ def _has_columns(runs: Sequence[Sequence[Painted]]) -> bool:
 
 
 def sort_words(text: str, line: Sequence[Piece]) -> Marks:
-    """Return what puts the words of a line into order that stand in gaps between others.
+    """Return what puts words of a line into order that fill gaps between others.
 
     A text object has such gaps where a page's links are painted later.
 

@@ -38,7 +38,7 @@ def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
 
 
 def find_bodies(pages: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
-    """Return the first line of each page that is no running line, and the one after the last.
+    """Return the first line of each page below its running head, and the one after its last.
 
     A page without any has (0, 0).
 

@@ -349,7 +349,7 @@ def _parts(previous: str, line: str) -> bool:
 def _is_wrapped(previous: str, line: str) -> bool:
     """Return whether two long lines are of one sentence, though the second begins with a number.
 
-    As in "… with the launch of Mac OS X / 10.2 in August 2002, …", which is no heading.
+    As in "… with the launch of Mac OS X / 10.2 in August 2002, …": there is no heading.
     """
     is_long = min(len(previous), len(line)) >= _MIN_WRAPPED
     is_open = previous[-1].isalnum() and not _NUMBERED.match(previous)
