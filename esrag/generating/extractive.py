@@ -22,6 +22,7 @@ from esrag.text.dates import is_dated
 from esrag.text.figures import to_figures
 from esrag.text.questions import read_question
 from esrag.text.terms import compounds, find_years, gives_other_years, terms
+from esrag.verifying.opposites import NEGATION
 from esrag.verifying.support import Unsupported, support
 
 MAX_WORDS = 60  # of an answer, from which no sentence is added to the best one
@@ -218,6 +219,8 @@ def _rank(question: str, found: Sequence[Statement]) -> list[Statement]:
         return ranked
     if not facts or facts[0].fit < LISTED * ranked[0].fit:
         item = _find_item(ranked[0], facts) if kind != "who" else None  # the lead may name them
+        if item and kind == "yesno" and not _says_itself(item, ranked[0]):
+            return ranked
         return [item, *(each for each in facts if each is not item)] if item else ranked
     whole = _find_whole(facts[0], ranked)
     return [*(each for each in whole if kind == "yesno" or asks_same(question, each.under)), *facts]
@@ -236,6 +239,18 @@ def _find_item(listed: Statement, facts: Sequence[Statement]) -> Statement | Non
     return next(
         (each for each in facts if each.key == listed.key and each.text in listed.text), None
     )
+
+
+def _says_itself(item: Statement, listed: Statement) -> bool:
+    """Return whether an item is a sentence, and the lead of its list denies nothing.
+
+    >>> item = Statement("c1", 1, "Dogs on a lead.")
+    >>> leads = ("We welcome", "You may not bring")
+    >>> [_says_itself(item, Statement("c1", 0, f"{lead}: {item.text}", items=2)) for lead in leads]
+    [True, False]
+    """
+    lead = listed.text.partition(":")[0]
+    return item.text.endswith(".") and not NEGATION.search(lead)
 
 
 def _find_whole(item: Statement, ranked: Sequence[Statement]) -> list[Statement]:

@@ -639,6 +639,10 @@ def test_of_a_long_list_the_item_that_is_asked_for_says_yes_or_no():
     said = answer("Does the lamp with its lid hang from a hook?", text).text
     assert said == "It hangs from a hook. [c1]"
 
+    denied = text.replace("have these features", "do not have these features")
+    said = answer("Does the lamp with its lid hang from a hook?", denied).text
+    assert said.startswith("The lamp and its lid do not have these features: ")
+
 
 @pytest.mark.parametrize("parts", ["It has three parts. ", ""])
 def test_what_is_counted_in_sentences_is_a_list(parts):
