@@ -28,8 +28,6 @@ MAX_SAMPLED_CHUNKS = 20_000  # takes some seconds on a server
 
 LOOK_AGAIN_S = 0.5  # between two batches a job is idle for a moment
 
-_SQLITE_SUFFIXES = ("", "-journal", "-shm", "-wal")
-
 
 @click.command()
 @json_option
@@ -250,6 +248,7 @@ def _iter_stored_files(settings: "Settings") -> "Iterator[Path]":
     """
     from esrag.engines.embedded.indexes import names
     from esrag.ledger import opening as ledger
+    from esrag.loading.files import SQLITE_ENDS
     from esrag.runs import opening as runs
     from esrag.settings import is_address
 
@@ -261,7 +260,7 @@ def _iter_stored_files(settings: "Settings") -> "Iterator[Path]":
     urls = [url or (str(folder / name) if folder else "") for url, name in beside]
     for url in (*urls, settings.cache.url):
         if url and "://" not in url:
-            yield from (Path(f"{url}{suffix}") for suffix in _SQLITE_SUFFIXES)
+            yield from (Path(f"{url}{suffix}") for suffix in SQLITE_ENDS)
 
 
 def _check_recall(context: "Context", chunks: int) -> "Iterator[Finding]":

@@ -16,13 +16,17 @@ from esrag.loading.ignoring import IgnoreRules, rules_above
 from esrag.loading.object_stores import Place, place_of, translate_errors, without_password
 from esrag.loading.sources import is_address, is_below, path_of, source_of
 
-_ENDS = ("", "-wal", "-shm", "-journal")  # of what SQLite writes
+SQLITE_ENDS = ("", "-wal", "-shm", "-journal")  # of what SQLite writes
 # Made by programs for themselves, an index of ours among them; what starts with "." is left out as
 # well.
 _LEFT_OUT = (
     *("node_modules", "__pycache__", "__MACOSX", "*.pyc", "~$*", "Thumbs.db", "desktop.ini"),
     *("vectors-*.f32", "index.sqlite3-unfinished"),
-    *(f"{name}.sqlite3{end}" for name in ("index", "ledger", "cache", "runs") for end in _ENDS),
+    *(
+        f"{name}.sqlite3{end}"
+        for name in ("index", "ledger", "cache", "runs")
+        for end in SQLITE_ENDS
+    ),
 )
 
 _NAMELESS = "has names that begin with /, which are not listed"
@@ -100,7 +104,7 @@ class Selection:
 
     def is_own(self, real: str) -> bool:
         """Return whether a real path is one of esrag's own files, or a side file of SQLite."""
-        return any(real.removesuffix(end) in self.own for end in _ENDS)
+        return any(real.removesuffix(end) in self.own for end in SQLITE_ENDS)
 
 
 def list_files(arguments: Sequence[str], selection: Selection = Selection()) -> Listing:
