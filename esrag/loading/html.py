@@ -23,7 +23,7 @@ from esrag.loading.numbering import Mark, write_number
 from esrag.loading.own_links import remove_own_links
 from esrag.loading.pagers import remove_pagers
 from esrag.loading.plain import write_plain
-from esrag.loading.plainer import make_plainer
+from esrag.loading.plainer import HEADINGS, make_plainer
 from esrag.loading.preformatted import read_preformatted
 from esrag.loading.superscripts import separate_raised
 from esrag.records import Document, Source
@@ -61,7 +61,6 @@ _DIGITS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "uppe
 # keeps none of the headings, which are links there and so look like menus; on pages with menus it
 # rightly drops two or three, and boxes of facts. Of tables among quotations it keeps no row.
 _MIN_KEPT, _MAX_HEADINGS_LOST, _MAX_ROWS_LOST = 0.5, 3, 10
-_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _STRUCTURE = ("dt", "li", "pre", "table")
 _MAX_LINKED = 0.3  # of a page's characters, unless menus are part of it
 _MIN_FORM = 40  # characters of a form that is more than a field to search in
@@ -179,7 +178,7 @@ def _is_flattened(body: Any, kept: Any) -> bool:
 
     It does so where it finds no main part. Menus make a page unfit to be written as it is.
     """
-    has_headings = next(body.iter(*_HEADINGS), None) is not None
+    has_headings = next(body.iter(*HEADINGS), None) is not None
     has_more = has_headings or next(body.iter(*_STRUCTURE), None) is not None
     lacks_headings = has_headings and next(kept.iter("head"), None) is None
     is_flat = lacks_headings or (has_more and all(element.tag == "p" for element in kept))

@@ -6,13 +6,13 @@ from typing import Any
 
 from esrag.loading.attributes import read_number
 from esrag.loading.headers import MAX_HEADER_ROWS, Cell, join_header, limit_cover, spread_cells
+from esrag.loading.plainer import HEADINGS
 
 _CELLS = ("td", "th")
 _PARTS = ("caption", "tbody", "tfoot", "thead", "tr", *_CELLS)
-_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLOCKS = frozenset(  # their text stands apart from what is around them
     ("blockquote", "br", "center", "dd", "div", "dl", "dt", "hr", "li", "ol", "p", "pre", "ul")
-).union(_HEADINGS)
+).union(HEADINGS)
 _PARAGRAPHS = _BLOCKS - {"br", "hr"}
 MAX_LINKS = 0.9  # of a table's letters; more are a menu
 
@@ -33,7 +33,7 @@ def unfold_layout_tables(tree: Any) -> bool:
     opened: list[list[Any]] = []  # of each table: itself, and its own rows and cells so far
     unfolded: dict[int, list[Any]] = {}
 
-    tags = ("table", *_PARTS, *_HEADINGS)
+    tags = ("table", *_PARTS, *HEADINGS)
     for event, element in etree.iterwalk(tree, events=("start", "end"), tag=tags):
         if event == "end":
             if element.tag == "table" and _is_box(table := opened.pop()):

@@ -255,6 +255,11 @@ def split_lines(text: str) -> list[Line]:
     return lines
 
 
+def find_indent(line: str) -> int:
+    """Return how many blanks a line begins with."""
+    return len(line) - len(line.lstrip())
+
+
 def count_characters(text: str) -> int:
     """Return how many characters a text has, white space not counted."""
     return sum(map(len, text.split()))

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from esrag.loading.layout import count_characters
+
 _MAIN = (".//main | .//*[@role='main']", ".//article", ".//*[@id='main-content']")
 _MENUS = (
     "banner", "complementary", "contentinfo", "doc-pagelist", "doc-toc", "menu", "menubar",
@@ -74,7 +76,7 @@ def _drop(elements: Iterable[Any]) -> None:
 
 
 def _count_letters(element: Any) -> int:
-    return len("".join(element.text_content().split()))
+    return count_characters(element.text_content())
 
 
 def _has_facts(box: Any) -> bool:

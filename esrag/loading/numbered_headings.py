@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from esrag.loading.layout import Line, join_lines
+from esrag.loading.layout import Line, find_indent, join_lines
 from esrag.loading.plain_titles import (
     are_centred,
     begins_title,
@@ -65,7 +65,7 @@ def place_lines(lines: Sequence[Line]) -> Iterator[Placed]:
         start, line = lines[number]
         bare = line.strip()
         if bare:
-            indent = len(line) - len(line.lstrip())
+            indent = find_indent(line)
             yield Placed(
                 start=start,
                 text=bare,
@@ -146,7 +146,7 @@ def _is_wrapped(line: Placed, found: re.Match[str]) -> bool:
         return False
     if any(_NUMBERED.match(each.lstrip()) for each in line.rest):
         return False
-    indents = {len(each) - len(each.lstrip()) for each in line.rest}
+    indents = {*map(find_indent, line.rest)}
     is_hanging = indents == {line.indent + found.start("title")}
     is_full = indents == {line.indent} and len(line.text) >= MIN_FULL
     is_own = "." in found["number"] or found["part"] or title.endswith("?")

@@ -5,8 +5,10 @@ from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import Any
 
+from esrag.loading.plainer import HEADINGS
+
 _LISTS = ("dl", "ol", "ul")
-_TITLED = {"caption", "dt", "h1", "h2", "h3", "h4", "h5", "h6"}
+_TITLED = {"caption", "dt", *HEADINGS}
 _MAX_AROUND = 3  # elements between a mark and its heading, or a list and what is above it
 _MAX_LISTS = 50  # that may be contents
 _MIN_LINKS = 3

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from esrag.loading.layout import find_indent
 from esrag.loading.running_heads import find_bodies
 
 _FEED = "\f"  # the end of a page
@@ -48,8 +49,4 @@ def _goes_on(last: str, first: str) -> bool:
     """
     if _ENDS.search(last):
         return False
-    return _count_indent(last) == _count_indent(first) or first.lstrip()[:1].islower()
-
-
-def _count_indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
+    return find_indent(last) == find_indent(first) or first.lstrip()[:1].islower()

@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from esrag.loading.plainer import HEADINGS
+
 _TURNS = {
     "prev", "previous", "next", "up", "home", "start", "contents", "index", "first", "last",
 }  # fmt: skip
@@ -14,7 +16,6 @@ _NAV = re.compile(
 _BLOCKS = {"center", "div", "nav", "p"}
 _LISTS = {"ol", "table", "ul"}
 _ROWS = {"li", "tr"}
-_HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 _TEXTS = {"dl", "pre", "textarea"}  # that no pager has
 _SKIPPED = ("noscript", "script", "style", "template", "title")
 _MAX_LETTERS, _MAX_ROWS, _MIN_TURNS = 400, 5, 2  # of a pager
@@ -45,7 +46,7 @@ class _Part:
         self.rows += other.rows
         tag = other.element.tag
         self.has_blocks |= other.has_blocks or tag in _LISTS or tag == "p"
-        self.has_text |= other.has_text or tag in _HEADINGS or tag in _TEXTS
+        self.has_text |= other.has_text or tag in HEADINGS or tag in _TEXTS
 
 
 def remove_pagers(tree: Any) -> bool:
@@ -87,7 +88,7 @@ class _Finder:
             part.links, part.turns = 1, int(bool(is_turn))
         self._links += part.links
         self._parts.append(part)
-        self.has_heading |= element.tag in _HEADINGS
+        self.has_heading |= element.tag in HEADINGS
 
     def end(self, element: Any) -> None:
         part = self._parts.pop()

@@ -8,7 +8,7 @@ Text has no marks for them, so a heading has to stand alone, be short, and look 
 import re
 from collections.abc import Iterator, Sequence
 
-from esrag.loading.layout import Line, join_lines, split_lines
+from esrag.loading.layout import Line, find_indent, join_lines, split_lines
 from esrag.loading.numbered_headings import Placed, find_numbered, place_lines
 from esrag.loading.plain_titles import BEGINS, CAPITALS, GAP, is_title
 from esrag.loading.rst import headings as underlined
@@ -108,4 +108,4 @@ def _iter_asked(lines: Sequence[Line]) -> Iterator[tuple[int, tuple[int, str]]]:
             block.append(each)
         title = join_lines(" ".join(block))[mark.end() :]
         if title.endswith("?"):
-            yield start + len(line) - len(line.lstrip()), (ASKED_LEVEL, title)
+            yield start + find_indent(line), (ASKED_LEVEL, title)

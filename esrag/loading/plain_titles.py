@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from esrag.loading.layout import join_lines
+from esrag.loading.layout import find_indent, join_lines
 
 MAX_TITLE, MAX_WORDS = 90, 14  # of a heading
 MAX_HEAD, MAX_TITLE_BLOCK = 5_000, 3  # characters and blocks in which a title is looked for
@@ -77,7 +77,7 @@ def are_centred(lines: Sequence[str], least: int = 1) -> bool:
     >>> are_centred([" " * 5 + "The Care of Kettles and Pans in Small Vessels Under Way at Sea"])
     True
     """
-    indents = [len(line) - len(line.lstrip()) for line in lines]
+    indents = [*map(find_indent, lines)]
     middles = [
         (indent + len(line.rstrip())) / 2 for indent, line in zip(indents, lines, strict=True)
     ]

@@ -9,8 +9,8 @@ from typing import Any
 _WITHIN_LINES = ("data", "label", "output", "q", "sup", "time")
 _BLOCKS = {"center": "div", "figure": "div", "figcaption": "p", "legend": "p"}
 _NOTE = re.compile(r"admonition|callout|footnote|note|tip|warning", re.IGNORECASE)
-_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-_SAYS = (*_HEADINGS, "li", "p", "td")
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_SAYS = (*HEADINGS, "li", "p", "td")
 _MAX_AROUND = 2  # elements between a heading and the one that is named after it
 _ENDS_LABEL, _BEGINS_VALUE = re.compile(r"\w[\w)]\Z|\A\(\w{1,4}\)\Z"), re.compile(r"\W?\w.")
 _MIN_SAID = 40  # characters of a form that is more than fields
@@ -102,7 +102,7 @@ def _drop_slugs(tree: Any) -> bool:
     Trafilatura takes them for what a site calls the boxes around its texts.
     """
     is_changed = False
-    for heading in tree.iter(*_HEADINGS):
+    for heading in tree.iter(*HEADINGS):
         title = _to_letters(heading.text_content())
         for element in (heading, *islice(heading.iterancestors(), _MAX_AROUND)):
             name = _to_letters(element.get("id", ""))

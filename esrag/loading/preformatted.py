@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from esrag.loading.layout import count_characters
+from esrag.loading.plainer import HEADINGS
+
 _MIN_SHARE = 0.95  # of a page's letters
-_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _PAGE_END = "\n\f\n"
 
 
@@ -18,15 +20,11 @@ def read_preformatted(body: Any) -> str:
     >>> read_preformatted(html.fromstring("<div><p>Press:</p><pre>Enter</pre></div>"))
     ''
     """
-    if next(body.iter(*_HEADINGS), None) is not None:
+    if next(body.iter(*HEADINGS), None) is not None:
         return ""
 
     texts = [each.text_content() for each in body.iter("pre")]
-    letters = sum(map(_count_letters, texts))
-    if letters < _MIN_SHARE * _count_letters(body.text_content()):
+    letters = sum(map(count_characters, texts))
+    if letters < _MIN_SHARE * count_characters(body.text_content()):
         return ""
     return _PAGE_END.join(texts)
-
-
-def _count_letters(text: str) -> int:
-    return len("".join(text.split()))

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from esrag.loading.attributes import read_number
 from esrag.loading.headers import join_header
-from esrag.loading.layout import Line, join_lines, split_rows
-from esrag.loading.rst_directives import find_indent, read_options
+from esrag.loading.layout import Line, find_indent, join_lines, split_rows
+from esrag.loading.rst_directives import read_options
 from esrag.records import Span
 
 _DIRECTIVE = re.compile(r"(\s*)\.\. (list-table|csv-table)::(?:[ \t]+(\S.*))?")

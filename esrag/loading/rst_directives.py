@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
-from esrag.loading.layout import Line, split_lines
+from esrag.loading.layout import Line, find_indent, split_lines
 from esrag.text import ITEM
 
 _DIRECTIVE = re.compile(r"(\s*)\.\. (?:[a-z]{1,10}:)?([a-z][a-z-]{0,30})::(?:\s+(\S.*))?")
@@ -135,11 +135,6 @@ def read_options(lines: Iterable[str]) -> list[tuple[str, str]]:
 
 def _iter_from(lines: Sequence[str], number: int) -> Iterator[str]:
     return (lines[n] for n in range(number, len(lines)))
-
-
-def find_indent(line: str) -> int:
-    """Return how many blanks a line begins with."""
-    return len(line) - len(line.lstrip())
 
 
 def _is_blank(line: str) -> bool:

@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
 
-from esrag.loading.layout import join_lines, split_rows
-from esrag.loading.rst_directives import find_indent
+from esrag.loading.layout import find_indent, join_lines, split_rows
 
 _GRID_BORDER = re.compile(r"\+(?:[-=]+\+)+")
 _CORNER = re.compile(r"\+(?=[-=])|(?<=[-=])\+")
