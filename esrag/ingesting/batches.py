@@ -27,7 +27,7 @@ from esrag.settings import Settings
 from esrag.text import character_spans, format_count, word_spans
 
 # Raised when the same bytes give other text, chunks or terms, so that an index is rebuilt.
-LOADING_VERSION = 29
+LOADING_VERSION = 30
 _STORED = {"added", "changed", "renamed"}  # outcomes of files that are in the index
 _READINGS = 3  # of a file that changes while it is ingested
 _CHANGES = "changes while it is read: run ingest again when it is written"

@@ -11,6 +11,7 @@ from esrag.errors import ParsingError
 from esrag.loading.exponents import with_exponents
 from esrag.loading.gaps import find_gaps, with_gaps
 from esrag.loading.layout import Layout, clean_title, join_lines, sections
+from esrag.loading.ligatures import Ligatures, find_ligatures, write_ligatures
 from esrag.loading.pages import report_page
 from esrag.loading.painted import order_texts
 from esrag.loading.placed import GAP, TABLE_CAPTION
@@ -22,6 +23,7 @@ from esrag.loading.running_heads import (
     without_running_lines,
 )
 from esrag.loading.typography import Line, find_headings, find_title, measure_lines
+from esrag.loading.unmapped import read_text
 from esrag.records import Document, Page, Source
 from esrag.text import format_count, normalise
 
@@ -170,15 +172,22 @@ def _parse_page(pdf: Any, index: int, *, keep_hidden: bool, with_lines: bool) ->
         hidden = 0 if keep_hidden else remove_invisible(page)
         order_texts(page)
         characters = page.get_textpage()
-        plain = characters.get_text_range().replace(GAP, " ")
+        plain = read_text(characters).replace(GAP, " ")
         marked = with_exponents(characters, plain)
         text = with_gaps(plain, marked, find_gaps(characters, plain, read_rules(page)))
         lines = measure_lines(characters, plain, marked) if with_lines else []
+        ligatures = find_ligatures(characters, plain)
         page.close()
     except pypdfium2.PdfiumError as error:
         raise ParsingError(f"has a damaged page {index + 1}") from error
-    lines = [replace(line, text=line.text.translate(_OF_FONTS)) for line in lines]
-    return _Page(text.translate(_OF_FONTS), hidden, lines)
+    written = _write_letters("\n".join(line.text for line in lines), ligatures).split("\n")
+    lines = [replace(line, text=each) for line, each in zip(lines, written, strict=False)]
+    return _Page(_write_letters(text, ligatures), hidden, lines)
+
+
+def _write_letters(text: str, ligatures: Ligatures) -> str:
+    """Return a page's text with the letters that its fonts mean."""
+    return write_ligatures(text, ligatures).translate(_OF_FONTS)
 
 
 def _read_outline(pdf: Any) -> Marks:

@@ -12,6 +12,7 @@ GAP = "\u241f"  # Unicode's picture of a separator; marks may be in the text of 
 # Where white space between two words starts → where it ends, and what comes instead of it.
 Marks = dict[int, tuple[int, str]]
 
+_FIRST_SHOWN = 32  # below are the codes of glyphs that are no characters
 _WORD = re.compile(r"[^ \t\r\n]+")
 _LINE = re.compile(r"[^\r\n]+")
 
@@ -78,7 +79,9 @@ def _box(page: Any, index: int, character: str) -> tuple[float, float, float, fl
     """Return the left, right, bottom and top of a character; None if it is another one."""
     import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
-    if pdfium.FPDFText_GetUnicode(page, index) not in (ord(character), _high_surrogate(character)):
+    code = pdfium.FPDFText_GetUnicode(page, index)
+    is_known = code >= _FIRST_SHOWN
+    if is_known and code not in (ord(character), _high_surrogate(character)):
         return None
     return measure_character(page, index)
 
