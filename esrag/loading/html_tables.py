@@ -14,6 +14,7 @@ _BLOCKS = frozenset(  # their text stands apart from what is around them
     ("blockquote", "br", "center", "dd", "div", "dl", "dt", "hr", "li", "ol", "p", "pre", "ul")
 ).union(HEADINGS)
 _PARAGRAPHS = _BLOCKS - {"br", "hr"}
+MAX_NAME, MAX_VALUE = 40, 200  # characters of a line such as "Meeting: 869 16"
 MAX_LINKS = 0.9  # of a table's letters; more are a menu
 
 
@@ -48,8 +49,32 @@ def unfold_layout_tables(tree: Any) -> bool:
 
     for elements in unfolded.values():
         for element in elements:
+            if element.tag == "tr":
+                _join_pair(element)
             element.tag = "div"
     return bool(unfolded)
+
+
+def _join_pair(row: Any) -> None:
+    """Write a row of two short cells, a name and what it names, as a line, as letters have them.
+
+    >>> from lxml import etree
+    >>> row = etree.fromstring("<tr><td><b>Meeting</b></td><td>869 16</td></tr>")
+    >>> _join_pair(row)
+    >>> etree.tostring(row).decode()
+    '<tr><td>Meeting: 869 16</td></tr>'
+    """
+    cells = [each for each in row if each.tag in _CELLS]
+    if len(cells) != len(row) or len(cells) != 2:  # noqa: PLR2004 -- a name and a value
+        return
+    if any(part.tag in {"a", "img", "table", *_BLOCKS} for part in row.iter()):
+        return
+
+    name, value = (" ".join(_words(cell)) for cell in cells)
+    is_named = any(map(str.isalpha, name)) and len(name) <= MAX_NAME
+    if is_named and 0 < len(value) <= MAX_VALUE:
+        cells[0][:], cells[0].text = [], f"{name.rstrip(' :')}: {value}"
+        row.remove(cells[1])
 
 
 def simplify_cells(tree: Any, hidden: Sequence[str]) -> bool:

@@ -32,6 +32,16 @@ def test_a_message_in_boxes_has_paragraphs_and_a_table(load_one):
     assert text == "Your order\n\nIt is on its way.\n\nAction | Key\nPalm mute | P"
 
 
+def test_a_name_beside_its_value_is_a_line(load_one):
+    """As mails have them in boxes; a menu and a note beside a sign are no such rows."""
+    rows = "<tr><td><b>Meeting ID</b></td><td>869 16</td></tr><tr><td>Time:</td><td>9 am</td></tr>"
+    menu = "<tr><td><a href='a.html'>Home</a></td><td>Help</td></tr>"
+    boxes = f"<table>{menu}{rows}<tr><td colspan=2>{KEYS}</td></tr></table>"
+    text = load_one("a.html", page(boxes)).text
+    assert "Meeting ID: 869 16\n\nTime: 9 am" in text
+    assert "Home:" not in text
+
+
 def test_a_note_in_a_box_has_paragraphs(load_one):
     """It is a row alone, with a sign beside the text."""
     note = "<tr><td>Note</td><td><p>Ignore the error.</p><p>Then go on.</p></td></tr>"
