@@ -55,7 +55,7 @@ class TableReader:
         """Start before the first span of the text."""
         self._text, self._end = text, 0
         self._recent: list[str] = []  # spans since the last row
-        self._caption = self._group = ""
+        self._caption = self._group = self._first = ""  # first: cell of the last row that has one
         # None: not read yet; (): the table began in another passage.
         self._header: tuple[str, ...] | None = None
         self._has_figures = False
@@ -66,6 +66,7 @@ class TableReader:
         if RULE.fullmatch(span):
             if self._is_apart(start):
                 self._header = None
+            self._drop_first(len(_split_cells(span)))
             if self._header is None and _NO_NAMES.fullmatch(span):
                 self._start(read_caption(self._recent))
                 self._header, self._recent = (), []
@@ -90,9 +91,26 @@ class TableReader:
             if self._header:
                 return
         self._has_figures = self._has_figures or any(map(is_figure, cells))
+        cells = self._repeat_first(cells)
         yield _row(self._caption, self._header, cells, self._group)
         if _TOTAL.match(cells[0]):
             self._group = ""
+
+    def _drop_first(self, columns: int) -> None:
+        """Drop the empty name before the first one of a header whose last bar is missing."""
+        header = self._header or ("",)
+        if not header[0] and len(header) == columns + 1:
+            self._header = header[1:]
+
+    def _repeat_first(self, cells: tuple[str, ...]) -> tuple[str, ...]:
+        """Return a row with the first cell of the one above if it has words and no first cell.
+
+        A row of figures without a name may be a total.
+        """
+        first, *rest = cells
+        self._first = first or self._first
+        has_words = bool(rest and rest[0]) and not _is_value(rest[0])
+        return (self._first, *rest) if self._header and has_words else cells
 
     def pass_by(self, start: int, end: int) -> None:
         """Note a span that is not a row: a title, also within a table, or the end of a table."""
@@ -110,7 +128,7 @@ class TableReader:
         self._recent, self._end = [caption], end
 
     def _start(self, caption: str) -> None:
-        self._caption, self._group = caption, ""
+        self._caption, self._group, self._first = caption, "", ""
         self._header, self._has_figures = None, False
 
     def _is_apart(self, start: int) -> bool:

@@ -48,9 +48,14 @@ BARRED = "| Part | Sizes |\n| --- | --- |\n| Seat | 3<br>4 |\n| Back | |"
         ("It is red.\n\n| | |\n|-|-|\n| Host | kiel |\n| Port | 22 |", ["Host: kiel", "Port: 22"]),
         ("| A | B |\n| - | - |\n| c | d\n| e | f |", ["A: c, B: d", "A: e, B: f"]),
         ("- first item\n\nA | B\nc | d", ["A: c, B: d"]),
+        ("|A|B|C\n|-|-|-|\n|c|d|e|\n||f|g|", ["A: c, B: d, C: e", "A: c, B: f, C: g"]),
+        ("| A | B |\n|-|-|\n| c | 5 |\n| | 6 |", ["A: c, B: 5", "B: 6"]),
         ("| A | B |\n|-|-|\n| c | d |\n| | |\n| e | f |", ["A: c, B: d", "A: e, B: f"]),
     ],
 )
 def test_rows_can_be_read_without_their_table(text, expected):
-    """An empty cell over the labels counts as one, and a total ends its group."""
+    """An empty cell over the labels counts as one, and a total ends its group.
+
+    A row of words without a first cell is about that of the row above.
+    """
     assert [line.text for line in lines(text) if line.row] == expected
