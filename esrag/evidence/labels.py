@@ -26,6 +26,12 @@ COUNTING = frozenset(
     most nearly next only over past than to top under until up
     within""".split()  # noqa: SIM905 -- thirty words
 )
+# The same after what goes before a number of things, "the lower 48 states", or before a name.
+_NO_NOUNS = frozenset(
+    """additional called entire extra final following former full further initial labelled latter
+    lower marked named new old original other previous remaining same tagged upper
+    whole""".split()  # noqa: SIM905 -- thirty words
+)
 _NUMBER = re.compile(r"(?<=[^\W\d_])(?=\d)")  # nist-sp800-63 is NIST SP 800-63
 _LEADING_ZEROS = re.compile(r"(?<![^\W_])0+(?=\d)")  # pep-0008 is PEP 8
 _MONTHS = re.compile(
@@ -62,7 +68,9 @@ def drop_other_members(
 
     texts = {item.key: to_figures(f"{_title(item.chunk)}\n{item.chunk.text}") for item in evidence}
     is_spoken_of = all(
-        _is_spoken_of(labels, texts.values()) for word, labels in asked.items() if word not in DATES
+        _is_spoken_of(word, labels, texts.values())
+        for word, labels in asked.items()
+        if word not in DATES
     )
     if not is_spoken_of or lacks_member(named, texts.values()):
         return []
@@ -121,10 +129,22 @@ def _is_of_another_version(asked: set[str], text: str, title: str) -> bool:
     return bool(found) and not asked & (found | set(_VERSION.findall(title)))
 
 
-def _is_spoken_of(labels: set[str], texts: Iterable[str]) -> bool:
-    """Return whether some text has one of the labels, if they are numbers."""
+def _is_spoken_of(word: str, labels: set[str], texts: Iterable[str]) -> bool:
+    """Return whether some text has one of a word's labels, or a release of one: Quill 2.5 for 2.
+
+    Only numbers are looked for.
+
+    >>> _is_spoken_of("quill", {"2"}, ["Since Quill 2.5"]), _is_spoken_of("quill", {"2"}, ["2.5"])
+    (True, False)
+    """
     has_word = any(not label[0].isdigit() for label in labels)
-    return has_word or any(_holds(text, label) for text in texts for label in labels)
+    releases = "|".join(map(re.escape, labels))
+    released = re.compile(
+        rf"(?<![^\W_]){re.escape(word)}\w{{0,3}} (?:{releases})\.\d", re.IGNORECASE
+    )
+    return has_word or any(
+        released.search(text) or any(_holds(text, label) for label in labels) for text in texts
+    )
 
 
 def _is_of_another(asked: Labels, text: str, title: str) -> bool:
@@ -161,6 +181,8 @@ def find_labels(text: str) -> dict[str, set[str]]:
 
     >>> find_labels("Does lamp 7 of pump A-8 burn 7 litres, as valve Anna did on 2 May?")
     {'lamp': {'7'}, 'pump': {'A-8'}, 'valv': {'Anna'}, 'may': {'2'}}
+    >>> find_labels("Is it valid in the lower 48 states?")
+    {}
     """
     found: dict[str, set[str]] = defaultdict(set)
     words = [word for word in _WORD.finditer(text) if word[0].lower() not in _NUMBER_WORDS]
@@ -174,7 +196,7 @@ def find_labels(text: str) -> dict[str, set[str]]:
         )
         is_name = (
             before[0][0].isalpha()
-            and before[0].lower() not in COUNTING
+            and before[0].lower() not in COUNTING | _NO_NOUNS
             and not before[0].endswith(_POSSESSIVE)
             and terms(before[0])
         )

@@ -45,6 +45,19 @@ def test_a_release_is_of_its_version():
     assert answer("Is the dimmer of Lamp 3 on?", text).text == f"{text} [c1]"
 
 
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How long is a pass good in the lower 48 states?", "A pass is good for 10 days."),
+        ("What are dials in the Quill 2 to 3 plan?", "Dials are wheels. Quill 2.5 has them."),
+        ("May a lamp be called 2.1+fox?", "A lamp may be called anything but late."),
+    ],
+)
+def test_a_number_that_is_no_label_needs_no_passage(question, text):
+    """It counts things, is a name, or that of a version with releases."""
+    assert answer(question, text).text.startswith(text.partition(".")[0])
+
+
 def test_a_version_is_told_from_others():
     """In a list of versions with nothing but their dates."""
     text = "Dates:\n\n- 2.7.8 2014-06-30\n- 2.7.9rc1 2014-11-26\n- 2.7.9 2014-12-10"
