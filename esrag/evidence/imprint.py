@@ -16,7 +16,11 @@ _AUTHORED = re.compile(
 _AUTHOR = re.compile(r"(?:Authors?|Editors?|Written by|By)\s?: ")
 # "Justice Sotomayor delivered the opinion of the Court."
 _DELIVERED = re.compile(r"(?:[A-Z][\w.'’-]{0,30},? ){1,6}(?:authored|delivered|drafted|wrote) ")
-_BY_NAME = re.compile(r"\b(?:written|authored|proposed|created|drafted|edited) by [A-Z]")
+# "It was written by Lind.", "the module by Ada Lind"
+_BY_NAME = re.compile(
+    r"\b(?:written|authored|proposed|created|drafted|edited) by [A-Z]"
+    r"|\bby (?:[A-Z][\w.'’-]{0,30} ){1,3}[A-Z][\w'’-]"
+)
 
 _WHEN = re.compile(
     r"\W*(?:when|(?:on |in |since )?(?:what|which) (?:date|day|year)|how long ago)\b", re.IGNORECASE

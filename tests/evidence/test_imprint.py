@@ -16,6 +16,7 @@ PASSAGES = {
     "force": "Rule: 9\nTitle: Lamps\n\nPublished: May 2, 2020 Effective: June 7, 2021",
     "talk": "When rule 9 did come into force, rule 9 was new to all.",
     "dateline": "Kiel, 22 May 2023\n\nDear all, the day of pots in Kiel is a fine one.",
+    "module": "Rule: 5\nTitle: Modules\nAuthor: Ed Lind\n\nThe lamp module by Ada Park is old.",
     "letters": "Write a rule if you want one about kettles. It is used by Finns.",
 }
 
@@ -64,6 +65,11 @@ def test_who_delivered_an_opinion_wrote_it():
         text for _, text in cells.found
     ]
     assert not find("Who wrote the rule on kettles?", "opinion", "letters").found
+
+
+def test_who_wrote_a_part_is_told_by_its_sentence():
+    """It need not be the author of the document that tells of it."""
+    assert not find("Who wrote the old lamp module?", "module").found
 
 
 def test_what_is_effective_came_into_force():
