@@ -10,7 +10,8 @@ _AMONG = r"(?:After|Among|At|Before|By|During|For|In|Of|With) (?:these|those|the
 _REFERS_BACK = re.compile(rf"(?:It|They|This|These|Such|He|She|{_AMONG})\s")
 # About a thing that the sentence before it names; "This document …" needs no such sentence.
 _NEEDS_FORMER = re.compile(
-    rf"(?:It|They|He|She|These|{_AMONG}|This (?:is|was|has|does|can|may|will|means))\s"
+    rf"(?:It|They|He|She|These|{_AMONG}|This (?:is|was|has|does|can|may|will|means)"
+    r"|(?:Also|Often|Sometimes) (?:called|known|referred))\s"
 )
 _JOINS = re.compile(
     r"(?:Also|Additionally|And|As a result|But|Consequently|Finally|For example|For instance"
@@ -48,7 +49,12 @@ def refers_back(statement: Statement) -> bool:
 
 
 def needs_former(statement: Statement) -> bool:
-    """Return whether only the statement before it tells what a statement is about."""
+    """Return whether only the statement before it tells what a statement is about.
+
+    >>> told = ("It is red.", "Also called a davy.", "This lamp is red.")
+    >>> [needs_former(Statement("c1", 0, each)) for each in told]
+    [True, True, False]
+    """
     return bool(_NEEDS_FORMER.match(statement.text))
 
 
