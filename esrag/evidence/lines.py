@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import itemgetter
 
 from esrag.citations import MARKERS
@@ -38,6 +38,8 @@ _LEADERS = re.compile(
     r"(?:(?:\s\.){4}|\.{5})[ .]{0,200}(?:[\divxlc]{1,6}\s*)?(?:$|[A-Z])", re.MULTILINE
 )
 _WORD = re.compile(r"[^\W\d_]{3}")  # without one it is a listing of bytes, say
+_MIN_TICKS = 5
+_TICKS = re.compile(rf"(?:\d{{1,4}} ){{{_MIN_TICKS},}}")
 _DATED = re.compile(r"v?\d\S* (?:19|20)\d\d-[01]\d-[0-3]\d")  # the date of a version
 # A value: "max_size=7", "Default: true", "IP: 10.0.0.1"
 _ASSIGNED = re.compile(
@@ -242,14 +244,27 @@ def _is_defined(text: str, start: int, end: int, following: tuple[int, int]) -> 
 def can_be_quoted(text: str) -> bool:
     """Return whether a text is neither a heading, a page number or a remark, nor too long.
 
+    Neither is it the axis of a chart.
+
     >>> texts = "It is old.", "Page 7", "2.7.9 2014-12-10", "max_size=7", "[last revised in May]"
     >>> [can_be_quoted(text) for text in texts]
     [True, False, True, True, False]
+    >>> can_be_quoted("0 2 4 6 8 Size (g)"), can_be_quoted("Lamp sizes: 2 4 6 8")
+    (False, True)
     """
+    if _is_axis(text):
+        return False
     is_said = len(text.split()) >= MIN_QUOTE_WORDS and _WORD.search(text)
     is_remark = _REMARK.fullmatch(text)
     is_value = _DATED.fullmatch(text) or _ASSIGNED.fullmatch(text)
     return len(text) <= MAX_CHARACTERS and bool((is_said and not is_remark) or is_value)
+
+
+def _is_axis(text: str) -> bool:
+    """Return whether a text begins with numbers in equal steps, such as 0 2 4 6 8."""
+    ticks = _TICKS.match(text)
+    numbers = [int(each) for each in ticks[0].split()[:_MIN_TICKS]] if ticks else []
+    return len({after - before for before, after in pairwise(numbers)}) == 1
 
 
 def iter_list_forms(text: str) -> Iterator[str]:
