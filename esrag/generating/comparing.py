@@ -81,7 +81,7 @@ def _compare_nearest(
         return list(dict.fromkeys(begun))
 
     both = [each for each in near if is_about_all(sides, each)]
-    if both:
+    if both and not (both[0].items > 1 and _reads_worse(both[0], ranked[0])):  # a list of names
         return _take_while_compared(sides, both[0], ranked)
     single = [next((each for each in near if is_about(side, each)), None) for side in sides]
     return [] if None in single else list(dict.fromkeys(each for each in single if each))

@@ -19,7 +19,7 @@ _COMPARES = re.compile(
     r"\b(?:differences?|compared (?:against|to|with)|comparison (?:of|between|with)|versus|vs\.?"
     r"|differs?|different(?! (?!between|for|from|in|than|to|when|with)\w)|rather than|distinction"
     r"|similarit\w+|differently)\b"
-    r"|\A\W*compare\b|\bhow\b[^?]{1,80}\bcompares?\b"
+    r"|\A\W*compare\b|\bhow\b[^?]{1,120}\bcompares?\b"
     r"|\b(?:tells?|distinguish(?:es)?|separates?)\b[^?]{1,80}\bfrom\b"
     r"|\bsets?\b[^?]{1,80}\bapart\b"
     r"|\b(?:which|what|who|where|when)\b[^?]{0,80}(?:er|more|less|worse)\b[^?]{0,80},[^?]{0,80}\bor\b"
@@ -212,7 +212,7 @@ _SIDES = tuple(
         rf"(?:,|\bis|\bare)\s(?P<left>{_THING}),? or (?P<right>{_THING})(?:, and .*)?{_END}",
         (
             rf"\A(?:.{{0,30}}\b(?:use|take) )?(?P<left>{_THING}) or (?P<right>{_THING})"
-            r"(?: for [^?:]*)?(?::| [–—-]) "
+            r"(?: (?:for|in) [^?:]*)?(?::| [–—-]) "
         ),
         rf"\bwhat {_DO} (?P<left>{_THING}) \w+ that (?P<right>{_THING}) {_DO}(?: not|n['’]t)\b",
         # "… the root key, compared to the session key": with the same noun
@@ -220,7 +220,10 @@ _SIDES = tuple(
             rf"\b(?P<left>[\w.-]{{1,40}} (?P<noun>[\w-]{{1,40}}))\b.{{0,80}}? {_AGAINST} "
             rf"(?P<right>{_THING} (?P=noun)){_END}"
         ),
-        rf"(?P<left>[\w.-]{{2,40}}) {_AGAINST} (?P<right>{_THING})(?:: .*)?{_END}",
+        (
+            rf"(?P<left>[\w.-]{{2,40}}) {_AGAINST} (?P<right>{_THING})(?: in [^?:]*)?"
+            rf"(?:(?::| [–—-]) .*)?{_END}"
+        ),
         rf"\b{_PARTS} (?P<left>{_THING}) (?:apart )?from (?P<right>{_THING}){_END}",
         rf"\bhow {_DO} (?P<left>{_THING}) and (?P<right>{_THING}) {_DIFFER}\b",
         # "The modes are called fast and safe. How do they differ?"

@@ -878,6 +878,22 @@ def test_the_best_about_both_sides_goes_before_what_the_reader_takes_for_worse()
     assert compare(question, [replace(best, reading=-2.0), *worse]) == [replace(best, reading=-2.0)]
 
 
+def test_a_list_of_both_names_that_reads_worse_is_no_comparison():
+    """Each side has a sentence that the reader prefers."""
+    left = Statement(
+        "c1", 0, "As everybody in town has long known, a steel pot is heavy.", "", 0.9, reading=4.0
+    )
+    right = Statement(
+        "c1", 5, "As everybody in town has long known, a clay pan is light.", "", 0.8, reading=1.0
+    )
+    names = Statement("c1", 9, "Sold: 1) steel pots 2) clay pans", "", 0.7, items=2, reading=-3.0)
+    question = "Steel pot or clay pan in a kitchen: how do they differ?"
+    assert compare(question, [left, right, names]) == [left, right]
+    assert compare(question, [left, right, replace(names, reading=1.0)]) == [
+        replace(names, reading=1.0)
+    ]
+
+
 def test_the_best_about_both_sides_goes_before_what_is_merely_different():
     """Though that fits nearly as well."""
     best = Statement("c1", 0, "A strong lamp burns all night, while a weak lamp goes out.", "", 0.8)
