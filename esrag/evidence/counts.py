@@ -14,10 +14,16 @@ _TIME = rf"(?:{'|'.join(MONTHS)}|in|since|year)"
 _MANY = (
     r"(?-i: (?:(?!(?:does|has|its|plus|this|was)\b)[a-z]{2,20}s|people|[ckm]?[glm]|[kM]?W)(?!\w))"
 )
-# Numbers that count nothing: dates, and what points to a place in a text.
+# "Since OpenSearch 2.5," but not "in Europe 2.5 million"
+_VERSION = (
+    r"(?<=(?-i:[a-z]) )(?-i:[A-Z][A-Za-z]{2,20}) \d{1,3}(?:\.\d{1,3}){1,3}"
+    r"(?=[,;:)]|\.?\Z|\. | (?:and|or|onwards?) )"
+)
+# Numbers that count nothing: dates, versions, and what points to a place in a text.
 _COUNTS_NOTHING = re.compile(
     rf"\b(?:{'|'.join(MONTHS)}) \d{{1,2}}(?:, \d{{4}})?\b"
     rf"|\b{_TIME} (?:19|20)\d\d\b|\b(?:19|20)\d\d\b(?!{_MANY})"
+    rf"|{_VERSION}"
     r"|(?:\b(?:sections?|sec\.|appendix|tables?|figures?|fig\.|chapters?|articles?|algorithms?"
     r"|equations?|notes?|rules?|pages?|pp?\.|part|paragraphs?)|§) ?\d[\d.]*"
     r"(?: (?:and|to|–|-) \d+)?|\[\d{1,3}\]",
@@ -25,6 +31,12 @@ _COUNTS_NOTHING = re.compile(
 )
 _IS_DEFAULT = r"(?:defaults? (?:is|are|to|value)\b|default[:=]|\(default\))"
 _DEFAULT = re.compile(rf"(?:The )?{_IS_DEFAULT}", re.IGNORECASE)
+# What the best statement says of what the one before it sets: "Beyond this limit, it fails."
+_REFERS = re.compile(
+    r"\bthis (?:default|limit|maximum|minimum|number|option|parameter|setting|threshold|timeout"
+    r"|value)\b",
+    re.IGNORECASE,
+)
 _GIVES_DEFAULT = re.compile(rf"(?<!\w){_IS_DEFAULT}", re.IGNORECASE)
 # "How many stock options were …": what is counted, and the words near its number.
 _COUNTED = re.compile(
@@ -50,6 +62,8 @@ def find_counts(question: str, text: str) -> Counter[str]:
     Counter({'7': 1})
     >>> find_counts("How many seats has the hall?", "In 1990 seats were few, now 2000 seats.")
     Counter({'2000': 1})
+    >>> find_counts("After what time does it fail?", "Starting with Quill 2.5, it fails.")
+    Counter()
     """
     if not any(map(str.isdigit, text)):
         return Counter()
@@ -117,12 +131,19 @@ def _stems(words: Sequence[str]) -> set[str]:
 def find_default(
     question: str, best: Statement | None, statements: Sequence[Statement]
 ) -> Statement | None:
-    """Return the default that a passage gives after the best statement, if that lacks the number.
+    """Return the default that a passage gives beside the best statement, if that lacks the number.
 
     Settings are described so: "Limits the size of a request. Larger ones fail. Default is 9 MB."
+    Or so: "Sets the maximum size (default: 9 MB). Beyond this limit, requests fail."
     """
     if best is None or not lacks_asked_number(question, best):
         return None
+    if _REFERS.search(best.text):
+        place = best.key, best.order - 1
+        above = (each for each in statements if (each.key, each.order) == place)
+        former = next((each for each in above if gives_default(each.text)), None)
+        if former and not lacks_asked_number(question, former):
+            return former
     near = {(best.key, best.order + n) for n in range(1, GOES_ON + 1)}
     after = [each for each in statements if (each.key, each.order) in near]
     defaults = [each for each in after if _DEFAULT.match(each.text)]

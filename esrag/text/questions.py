@@ -55,7 +55,7 @@ _COUNTS = re.compile(
     rf"(?: [\w'’-]+){{0,5}}? {_MEASURES}s?\b"
     rf"|\bwhat(?:'s| is| are| was| were) (?:my|our|the|your)(?: [\w-]{{1,40}}){{0,2}}? {_CHARGES}s?"
     r" (?:at|for|from|if|in|of|on|per|to|when|with|without)\b"
-    r"|\A(?:at|above|below|over|under|beyond|up to) what \w"
+    r"|\A(?:at|above|below|over|under|beyond|up to) what \w|\b(?:after|within) what time\b"
     r"|\bwhat (?:do|does|did) [^?]{1,80}\b(?:cost|weigh|earn|pay|measure)\b"
     r"|\bwhat (?:is|are|was|were) [^?]{1,80}\b(?:paid|charged|worth)\b"
     r"|\bwhat(?:'s| is| was) the (?:furthest|farthest|fewest|(?:most|least) \w+s)\b"
@@ -264,8 +264,10 @@ _MEASURED = {
 }  # fmt: skip
 _HYPHENATED = re.compile(r"(?<![\w-])[a-z]{2,5}-[a-z]{3,20}(?![\w-])")
 _SET = "(?:change|configure|give|say|set|specify|specified|tell)"
+_HAS_SET = "(?:nobody|no one) (?:has |ever )?(?:changed|configured|given|said|set|specified|told)"
 _UNLESS = (
-    rf"(?:if|when|unless)\b[^?,]{{0,40}}(?:\b(?:otherwise|nothing)|(?:\bnot|n['’]t) {_SET})\b"
+    r"(?:if|when|unless)\b[^?,]{0,40}"
+    rf"(?:\b(?:otherwise|nothing|{_HAS_SET})|(?:\bnot|n['’]t) {_SET})\b"
     rf"|unless (?:I|you|we) {_SET}\b|out of the box"
 )
 _ASKS_DEFAULT = re.compile(

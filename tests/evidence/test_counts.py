@@ -28,6 +28,7 @@ def say(*texts):
         ("Within how many minutes must it end?", "It ends within 10 minutes.", False),
         ("How many stock options were sold?", "Sold, Number: (1,094)", False),
         ("How long is the pier?", "The pier is green.", True),
+        ("After what time does it fail?", "Starting with Quill 2.5, it fails.", True),
         ("Is the pier long?", "The pier is green.", False),
         ("What is dim set to if I leave it out?", "Dims the lamp. Default is false.", False),
         ("What is dim set to if I don't set it?", "Dim: true (default) or false", False),
@@ -63,6 +64,15 @@ def test_a_default_is_looked_for_close_behind():
     assert find_default(question, plain[0], plain) == plain[2]
     far = say("Limits the size of a request.", "One.", "Two.", "Three.", "Default is 9 MB.")
     assert find_default(question, far[0], far) is None
+
+
+def test_a_default_may_stand_right_before():
+    """Where the best sentence says what "this limit" does."""
+    question = "How many clauses may a query have if nobody changed the limit?"
+    found = say("Sets the most clauses (default: 9).", "Beyond this limit, the query fails.")
+    assert find_default(question, found[1], found) == found[0]
+    other = say("Sets the most clauses (default: 9).", "Beyond its size, the query fails.")
+    assert find_default(question, other[1], other) is None
 
 
 def test_the_year_in_question_is_preferred_to_another():
