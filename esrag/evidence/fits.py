@@ -6,24 +6,27 @@ the weights. A reader then reads the best ones together with the question.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from esrag.evidence import Statement
+from esrag.evidence.counts import lacks_asked_number
 from esrag.evidence.features import NAMES, Scores, measure
 from esrag.evidence.sides import find_begun, find_common, turn
 from esrag.evidence.weights import OFFSET, WEIGHTS
 from esrag.records import Chunk, Evidence
 from esrag.text import get_heading
-from esrag.text.questions import find_core, read_sides, split_sides
+from esrag.text.questions import ask_meaning, find_core, read_question, read_sides, split_sides
+from esrag.text.terms import terms
 
 # How many statements the reader gets: the best by their features, and by words near the question's,
 # a few at a time until one is surely an answer. Of 507 answerable questions about documents with
 # which nothing was trained, 338 got a good answer with 6 for all, and 359 so. All in place of 20
 # are no better.
-READ_AT_MOST, READ_AT_ONCE, READ_DEFINING, READ_COMPARING = 20, 2, 2, 6
+READ_AT_MOST, READ_AT_ONCE, READ_DEFINING, READ_NAMED, READ_COMPARING = 20, 2, 2, 4, 6
 READ_UNTIL = 3.0  # the reader's score of a statement, from which it reads no others
 # So many in a row that surely answer nothing end the reading, too: over five sets of questions it
 # then reads 12 statements instead of 16, and of 344 verdicts two change, one from good to refused.
@@ -105,38 +108,55 @@ def _read_best(stated: Stated, fits: Scores, read: Read, defines: npt.NDArray[np
     ranked = np.argsort(-(fits + READ_BY_WORDS * near).round(6), kind="stable")
     compared = _find_sides(stated, ranked)
     best = ranked[: READ_COMPARING if compared else READ_AT_ONCE]
-    first = [*dict.fromkeys([*best, *ranked[defines[ranked]][:READ_DEFINING], *compared])]
+    named = _find_named(stated, ranked)
+    first = [*dict.fromkeys([*best, *ranked[defines[ranked]][:READ_DEFINING], *compared, *named])]
     others = [n for n in ranked[:READ_AT_MOST] if n not in first]
 
     chunks = {item.key: item.chunk for item in stated.evidence}
-    asked = stated.question
+    asked, meaning = stated.question, ask_meaning(stated.question)
     sides = split_sides(asked)
     wordings = [*dict.fromkeys((asked, find_core(asked))), *sides]
     readings, read_so_far = np.full(len(fits), np.nan), list[Scores]()
+    has_asked = list[bool]()  # the number that a question asks for, if it asks for one
     for numbers in (first, *_cut(others, READ_AT_ONCE)):
         found = [stated.statements[n] for n in numbers]
         texts = [with_headings(one, chunks[one.key]) for one in found]
-        read_so_far.append(np.array([read(wording, texts) for wording in wordings]))
+        scores = np.array([read(wording, texts) for wording in wordings])
+        if meaning and (told := np.flatnonzero(defines[numbers])).size:
+            plainly = read(meaning, [texts[n] for n in told])
+            scores[0, told] = np.maximum(scores[0, told], plainly)
+        read_so_far.append(scores)
         readings[numbers] = read_so_far[-1].max(axis=0)
-        if _is_settled(np.hstack(read_so_far), len(sides)):
+        has_asked += [not lacks_asked_number(asked, one) for one in found]
+        if _is_settled(np.hstack(read_so_far), has_asked, len(sides)):
             break
     return readings.round(4)
 
 
-def _is_settled(scores: Scores, sides: int) -> bool:
+def _is_settled(scores: Scores, has_asked: Sequence[bool], sides: int) -> bool:
     """Return whether a statement is surely an answer, or the last ones read are not.
 
     `scores` has a row for each wording, the last ones for the sides of a comparison: each of these
-    needs an answer.
+    needs an answer. What lacks the number that is asked for is none.
     """
     last = scores[:, -READ_IN_VAIN:]
     in_vain = last.shape[1] >= READ_IN_VAIN and last.max() < NO_ANSWER
-    best = scores[-sides:].max(axis=1) if sides else scores.max(keepdims=True)
+    sure = np.where(has_asked, scores, -np.inf)
+    best = sure[-sides:].max(axis=1) if sides else sure.max(keepdims=True)
     return bool(in_vain or best.min() >= READ_UNTIL)
 
 
 def _cut(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
     return (numbers[start : start + size] for start in range(0, len(numbers), size))
+
+
+def _find_named(stated: Stated, ranked: npt.NDArray[np.int64]) -> list[int]:
+    """Return the places of the best statements that name what a definition is asked of."""
+    subject = set(terms(read_question(stated.question).subject))
+    if not subject:
+        return []
+    named = (int(n) for n in ranked if subject <= set(terms(stated.statements[n].text)))
+    return [*islice(named, READ_NAMED)]
 
 
 def _find_sides(stated: Stated, ranked: npt.NDArray[np.int64]) -> list[int]:

@@ -356,6 +356,7 @@ OPTION = re.compile(r"(?<!\S)--?[A-Za-z][\w-]{0,40}(?![\w-])")  # of a command: 
 _PRONOUNS = "he|its?|ones?|she|them|these|they|this|those"
 _PRONOUN = re.compile(rf"(?:{_PRONOUNS}|that)", re.IGNORECASE)
 _REFERS = re.compile(rf"\b(?:{_PRONOUNS}|each|hers?|him|his|that one|theirs?)\b", re.IGNORECASE)
+_PLAIN = re.compile(r"\A\W*what(?:['’]?s| is| are| was| were) (?:(?:an?|the) )?", re.IGNORECASE)
 # "They need a salt. What is that?", "It has a 'dialect'. What does this word mean?"
 _THAT = "(?:that|this|those|these|it|they)"
 _ASKS_BACK = re.compile(
@@ -443,6 +444,21 @@ def find_core(question: str) -> str:
     if core == said or len(core.split()) < _MIN_CORE or _REFERS.search(core):
         return question
     return core[:1].upper() + core[1:]
+
+
+def ask_meaning(question: str) -> str:
+    """Return a plainer question for what a question wants to have defined.
+
+    It is "" if there is none, or if the question begins like that by itself.
+
+    >>> ask_meaning("How did the old rules define an enumeration?")
+    'What is enumeration?'
+    >>> [ask_meaning(each) for each in ("What is an enumeration here?", "How heavy is it?")]
+    ['', '']
+    """
+    subject = read_question(question).subject
+    is_plain = _PLAIN.sub("", find_core(question)).startswith(subject)
+    return "" if not subject or is_plain or f"{subject} of " in question else f"What is {subject}?"
 
 
 def find_other_words(question: str) -> dict[str, str]:

@@ -131,6 +131,35 @@ def test_the_reader_also_reads_for_the_core_of_a_question():
     assert {one.reading for one in found} == {1.0}
 
 
+def test_the_reader_does_not_stop_at_a_statement_without_the_number():
+    """That it answers surely is a mistake then."""
+    sure = [f"The cable of the green kettle number {word} is long." for word in "abcdef"]
+    read = Reader("cable")
+    statements(QUESTION, evidence([*sure, *OTHER]), read)
+    assert len(read.given) > READ_AT_ONCE
+
+
+def test_the_reader_reads_what_defines_for_a_plainer_question():
+    """It was trained with such questions."""
+
+    class Read(Reader):
+        def __call__(self, question, texts):
+            return np.array([4.0 if question == "What is pan?" else -5.0] * len(texts))
+
+    given = evidence(["A pan is a flat pot.", "In a shop, a pan is seen.", *OTHER])
+    found = statements("How did the old rules define a pan?", given, Read(""))
+    assert [one.text for one in found if one.reading == 4.0] == ["A pan is a flat pot."]
+
+
+def test_what_names_the_subject_of_a_definition_is_read():
+    """Though other words of the question are elsewhere."""
+    near = [f"What lamps of the quay do at {n} is to do what they do at all." for n in range(20)]
+    given = evidence([*near, "Passing davy, it is kept."])
+    read = Reader("davy", NO_ANSWER - 0.1)
+    statements("What does davy do?", given, read)
+    assert "Passing davy, it is kept." in read.given
+
+
 def test_the_reader_is_told_title_and_headings():
     """Each once, before the statement; a heading is cut."""
     (item,) = evidence(["The cable is 80 cm long."], closeness=(0.6,))
