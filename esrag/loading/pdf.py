@@ -22,6 +22,7 @@ from esrag.loading.running_heads import (
     find_running_titles,
     without_running_lines,
 )
+from esrag.loading.stamps import find_stamps, without_stamps
 from esrag.loading.typography import Line, find_headings, find_title, measure_lines
 from esrag.loading.unmapped import read_text
 from esrag.records import Document, Page, Source
@@ -78,7 +79,10 @@ class PdfLoader:
 
         layout = Layout()
         layout.leave_out(hidden)
-        lines = [normalise(text).split("\n") for text in without_hyphens(texts)]
+        stamps = find_stamps([page.lines for page in pages])
+        lines = [
+            without_stamps(normalise(text).split("\n"), stamps) for text in without_hyphens(texts)
+        ]
         _write_pages(layout, without_running_lines(lines))
         title = (
             clean_title(properties.get("Title", ""))
