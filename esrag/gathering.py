@@ -23,7 +23,7 @@ from esrag.evidence.confidence import Signals, confidence
 from esrag.evidence.counts import find_default, lacks_asked_number
 from esrag.evidence.entries import find_entry
 from esrag.evidence.first_cells import answer_first_cells, with_tables
-from esrag.evidence.imprint import answer_author, answer_date
+from esrag.evidence.imprint import answer_author, answer_date, answer_release
 from esrag.evidence.open_lists import with_open_lists
 from esrag.evidence.quantities import gives_other_kind, lacks_asked_unit
 from esrag.evidence.selection import EvidenceBudget, compress_evidence
@@ -142,6 +142,7 @@ def _find_cells(
         lambda: answer_procedure(question, evidence, hits, _look_around(context, FAR)),
         lambda: answer_first_cells(question, evidence, _look_around(context)),
         lambda: answer_value(question, evidence, stated),
+        lambda: answer_release(question, evidence, stated),
         lambda: answer_author(question, evidence, stated),
         lambda: answer_date(question, evidence, stated),
     )

@@ -25,6 +25,8 @@ _BY_NAME = re.compile(
 _WHEN = re.compile(
     r"\W*(?:when|(?:on |in |since )?(?:what|which) (?:date|day|year)|how long ago)\b", re.IGNORECASE
 )
+_RELEASED = re.compile(r"\b(?:releas\w*|c[oa]me out|appear\w*|published|shipped)\b", re.IGNORECASE)
+_VERSION = re.compile(r"(?<![\w.])\d{1,4}(?:\.\d{1,5}){1,3}\w{0,8}(?!\.?\w)")
 # The verb or noun right before a date, as in: decided February 22, 2023; date of issue: 2020-05-01.
 _DATED = re.compile(
     rf"(?<!\w)(?:date of )?(\w{{3,30}})(?: date)?(?:\s?[:–—]| on| in| as of|,)? {DATE}",
@@ -74,6 +76,23 @@ def _names_author(line: str, asked: set[str]) -> bool:
         _AUTHOR.match(line)
         or (_DELIVERED.match(line) and not asked.isdisjoint(terms(_DELIVERED.sub("", line))))
     )
+
+
+def answer_release(
+    question: str, _: Sequence[Evidence], statements: Sequence[Statement]
+) -> DirectAnswer:
+    """Return the line that has nothing but a version in question and its date, as a named cell is.
+
+    >>> said = [Statement("c1", n, each) for n, each in enumerate(("2.1 2020-05-07", "2.2 is new"))]
+    >>> answer_release("When did Quill 2.1 come out?", [], said).found
+    (('c1', '2.1 2020-05-07'),)
+    """
+    if not (_WHEN.match(question) and _RELEASED.search(question)):
+        return NO_DIRECT_ANSWER
+    versions = "|".join(map(re.escape, _VERSION.findall(question)))
+    line = re.compile(rf"\W*v?(?:{versions})(?: final)?[:,]? {DATE}\W*")
+    found = (each for each in statements if versions and line.fullmatch(each.text))
+    return next((DirectAnswer(((one.key, one.text),), "named") for one in found), NO_DIRECT_ANSWER)
 
 
 def answer_date(

@@ -40,6 +40,10 @@ _MONTHS = re.compile(
 )
 
 _VERSION = re.compile(r"(?<![\w.])\d{1,4}(?:\.\d{1,5}){2,3}\w{0,8}(?!\.?\w)")  # 2.7.9rc1
+_SERIES = re.compile(r"\d{1,3}\.\d{1,3}")  # 2.7
+_RELEASE = re.compile(
+    r"(?<![\w.])v?(\d{1,3}(?:\.\d{1,4}){1,3})\w{0,8}(?: final)?:? (?:19|20)\d\d-\d\d-\d\d"
+)
 _ANY_MONTH = rf"(?:{'|'.join(MONTHS)})(?![\w-])"
 # As names and not at the beginning, where "May" and "March" are verbs.
 _MONTH = re.compile(rf"(?<![\w-])(?:(?!May\b)|(?<=[a-z0-9,] ))({_ANY_MONTH})")
@@ -63,6 +67,7 @@ def drop_other_members(
     asked, named = find_labels(to_figures(question)), find_numbered(question)
     months, sized = _find_months(question), find_sized(question)
     versions = set(_VERSION.findall(question))
+    series = {each for labels in asked.values() for each in labels if _SERIES.fullmatch(each)}
     if not (asked or named or months or sized or versions):
         return list(statements)
 
@@ -85,6 +90,7 @@ def drop_other_members(
             or _is_of_another_month(months, one.text, title)
             or _is_of_another_size(sized, text)
             or _is_of_another_version(versions, text, title)
+            or _is_of_another_series(series, one.text)
         )
 
     return list(filter(is_meant, statements))
@@ -127,6 +133,18 @@ def _is_of_another_version(asked: set[str], text: str, title: str) -> bool:
     """
     found = set(_VERSION.findall(text)) if asked else set[str]()
     return bool(found) and not asked & (found | set(_VERSION.findall(title)))
+
+
+def _is_of_another_series(asked: set[str], text: str) -> bool:
+    """Return whether a text has dates of releases, and none of the versions in question.
+
+    >>> [_is_of_another_series({"2.6"}, f"{each} 2013-11-10") for each in ("2.7.6", "2.6.1", "2.6")]
+    [True, False, False]
+    """
+    found = _RELEASE.findall(text) if asked else []
+    return bool(found) and not any(
+        f"{release}.".startswith(f"{each}.") for release in found for each in asked
+    )
 
 
 def _is_spoken_of(word: str, labels: set[str], texts: Iterable[str]) -> bool:

@@ -65,6 +65,13 @@ def test_a_version_is_told_from_others():
     assert answer("When did 2.7.5 come out?", text).text == REFUSAL
 
 
+def test_dates_of_other_releases_are_no_answer():
+    """Not even in a list: 2.7.1 is no release of 2.6."""
+    text = "Dates:\n\n- 2.7.1 2010-11-27\n- 2.7.2 2011-07-21"
+    found = answer("On what day was Quill 2.6 released?", f"Quill 2.6 is old. {text}").text
+    assert found == "Quill 2.6 is old. [c1]"
+
+
 def test_a_size_is_told_from_others():
     """2-bit keys are no 1-bit keys; a passage about neither stays."""
     texts = "With 1-bit keys, lamps burn 4 litres.", "With 2-bit keys, lamps burn 9 litres."
