@@ -42,6 +42,10 @@ _MIN_TICKS = 5
 _TICKS = re.compile(rf"(?:\d{{1,4}} ){{{_MIN_TICKS},}}")
 _DATED = re.compile(r"v?\d\S* (?:19|20)\d\d-[01]\d-[0-3]\d")  # the date of a version
 # A value: "max_size=7", "Default: true", "IP: 10.0.0.1"
+_INTRODUCED = re.compile(
+    r"(?:Added|Available|Deprecated|Introduced|New|Removed|Since)(?: (?:in|since))?"
+    r"(?: version)?:? v?\d+(?:\.\d+)+"
+)
 _ASSIGNED = re.compile(
     r"(?:[\w.-]{1,40} ){0,2}[\w.-]{2,60} ?= ?\S{1,60}|Default: +\S{1,60}"
     r"|(?!Page|Part|Section|Table|Figure)[A-Za-z][\w.-]{1,40}: [^\s\w]{0,3}(?!\d{4}-)\d\S{0,40}"
@@ -58,6 +62,7 @@ _IDENTIFIER = re.compile(
     r"(?:\s?\([^()]{0,60}\))?"
 )
 _CHOICE = re.compile(r"\[[^\[\]\n]{0,60}\]")  # of a command: [-q|--quiet]
+_SUBJECTS = {"He", "It", "She", "These", "They", "This", "We", "You"}  # of a sentence, no terms
 _REPLY = re.compile(r"\AA(?:nswer)?[:.]\s+")
 _REMARK = re.compile(r"\[[^\[\]]{1,80}\]")
 _CLOSERS = "\"'”’)"
@@ -178,7 +183,8 @@ def _name_term(text: str, start: int, said: str) -> str:
     found, before = _DEFINITION.match(said), text[:start].rpartition("\n")[2]
     if not found or before.strip() or len(before) >= len(found[2]) or FIELD.match(said):
         return said
-    is_open = found[1].split()[-1].lower() in STOP_WORDS
+    words = found[1].split()
+    is_open = words[-1].lower() in STOP_WORDS or words[0] in _SUBJECTS
     return said if is_open else f"{found[1]}: {said[found.end() :]}"
 
 
@@ -249,14 +255,14 @@ def can_be_quoted(text: str) -> bool:
     >>> texts = "It is old.", "Page 7", "2.7.9 2014-12-10", "max_size=7", "[last revised in May]"
     >>> [can_be_quoted(text) for text in texts]
     [True, False, True, True, False]
-    >>> can_be_quoted("0 2 4 6 8 Size (g)"), can_be_quoted("Lamp sizes: 2 4 6 8")
+    >>> can_be_quoted("0 2 4 6 8 Size (g)"), can_be_quoted("Introduced 2.12")
     (False, True)
     """
     if _is_axis(text):
         return False
     is_said = len(text.split()) >= MIN_QUOTE_WORDS and _WORD.search(text)
     is_remark = _REMARK.fullmatch(text)
-    is_value = _DATED.fullmatch(text) or _ASSIGNED.fullmatch(text)
+    is_value = any(each.fullmatch(text) for each in (_DATED, _ASSIGNED, _INTRODUCED))
     return len(text) <= MAX_CHARACTERS and bool((is_said and not is_remark) or is_value)
 
 
