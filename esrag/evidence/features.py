@@ -474,6 +474,8 @@ def _defines(subject: str, text: str) -> bool:
     True
     >>> _defines("decapsulation", "decapsulation The process of applying Decaps.")
     True
+    >>> _defines("S-box", "S-box Non-linear substitution table used in several transformations.")
+    True
     >>> _defines("UBI", "User Behavior Insights (UBI) is a schema.")
     True
     >>> _defines("SHALL", 'The terms "SHALL" and "SHALL NOT" indicate what is strict.')
@@ -498,5 +500,5 @@ def _defines(subject: str, text: str) -> bool:
     if re.match(rf"\W*{_TERMS}\s\W{{0,3}}(?i:{words})\b[^.:;]{{0,60}}? {_INDICATES}\b", text):
         return True
     return bool(
-        re.match(rf"{start}(?:\s*{_DEFINED}(?!\w){_UNDEFINED}|\s+(?=[A-Z][a-z]*\s[a-z]))", text)
+        re.match(rf"{start}(?:\s*{_DEFINED}(?!\w){_UNDEFINED}|\s+(?=[A-Z][a-z-]*\s[a-z]))", text)
     )
