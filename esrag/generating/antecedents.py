@@ -11,6 +11,7 @@ _REFERS_BACK = re.compile(rf"(?:It|They|This|These|Such|He|She|{_AMONG})\s")
 # About a thing that the sentence before it names; "This document …" needs no such sentence.
 _NEEDS_FORMER = re.compile(
     rf"(?:It|They|He|She|These|{_AMONG}|This (?:is|was|has|does|can|may|will|means)"
+    r"|Such \w+ (?:is|are|was|were|will|can|may)"
     r"|(?:Also|Often|Sometimes) (?:called|known|referred))\s"
 )
 _JOINS = re.compile(
@@ -20,7 +21,7 @@ _JOINS = re.compile(
 )
 # Adds nothing to another sentence: "Its lid is red.", "Default is 5.", a letter's head.
 _OF_ANYTHING = re.compile(
-    r"(?:Its|Their|His|Her|By default|Defaults?)\b"
+    r"(?:Its|Their|His|Her|By default|Defaults|Default(?= is\b| value\b|:))\b"
     r"|(?:Author|Cc|Created|Date|From|Sent|Status|Subject|Title|To|Type|Version): "
     r"|\.\. |```|https?:"
 )
@@ -32,7 +33,7 @@ def stands_alone(statement: Statement) -> bool:
 
     A heading or a line of code adds nothing to another sentence.
 
-    >>> told = ("Davy is a lamp.", "It is red.", "Also, it burns.", "Of lamps", "Default is 5.")
+    >>> told = ("Default to red.", "It is red.", "Also, it burns.", "Of lamps", "Default is 5.")
     >>> [stands_alone(Statement("c1", 0, each)) for each in told]
     [True, False, False, False, False]
     """

@@ -87,6 +87,7 @@ _NAMES_ALL = re.compile(r"(?:The|These) [^.:]{0,60}?\bare [^.]{1,200},? (?:and|o
 # "How many …?", "When …?": beside a figure, what has none adds nothing.
 _FIGURED, BESIDE = {"count", "time"}, 2  # kinds of questions, and statements that may be added
 _DIGIT = re.compile(r"\d")
+_WHICH, _THIS = re.compile(r"\bwhich (\w+)", re.IGNORECASE), re.compile(r"This (\w+)\b")
 MAX_BEHIND = 4  # statements from what says that a list follows to it
 _ANNOUNCED = re.compile(r"\b(?:two|three|four|five|six|seven)\b")
 
@@ -291,9 +292,8 @@ def _choose_near(
         near = [each for each in near[:BESIDE] if _has_figure(each) or goes_on(each, best)]
 
     for statement in [*_find_explanation(question, best, found), *near]:
-        if count_words([*chosen, statement]) <= MAX_WORDS and all(
-            _overlap(statement, other) < ALIKE for other in chosen
-        ):
+        is_new = not any(_says_same(statement, other) for other in chosen)
+        if is_new and count_words([*chosen, statement]) <= MAX_WORDS:
             chosen.append(statement)
 
     return chosen
@@ -355,11 +355,21 @@ def _find_definition(question: str, ranked: Sequence[Statement]) -> Statement | 
     article = _ARTICLE.search(question)
     same = [each for each in classed if article and each.text.startswith(f"{article[1].title()} ")]
     said = [each for each in defining if not _is_read_as_worse(each, ranked[0])]
-    return next(iter([*filter(_is_entry, defining), *same, *classed, *said]), None)
+    subject = read_question(question).subject
+    entries = [each for each in defining if _is_entry(each, subject)]
+    return next(iter([*entries, *same, *classed, *said]), None)
 
 
-def _is_entry(statement: Statement) -> bool:
-    """Return whether a statement defines the term before it or right above it."""
+def _is_entry(statement: Statement, subject: str) -> bool:
+    """Return whether a statement defines the term before it or right above it.
+
+    >>> said = "S-box Non-linear table for bytes.", "S-box is a table."
+    >>> [_is_entry(Statement("c1", 0, each), "S-box") for each in said]
+    [True, False]
+    """
+    named = rf"(?i:{re.escape(subject)})(?: \([^()]{{1,60}}\))? [A-Z][a-z-]+ [a-z]"
+    if re.match(named, statement.text):
+        return True
     found = _ENTRY.match(statement.text)
     return bool(found and (found["term"] or statement.under))
 
@@ -449,7 +459,7 @@ def _find_explanation(
     It goes on with a default, with more of a definition, or with what a list has. What may be is
     not told without the "So …" or "However, …" after it.
     """
-    is_open = needs_former(best) or is_bare_default(best)
+    is_open = needs_former(best) or is_bare_default(best) or _is_unnamed(question, best)
     former = [each for each in found if is_open and follows(best, each)]
     if default := find_default(question, best, found):
         return [*former, default]
@@ -466,6 +476,17 @@ def _find_explanation(
         return former
     subject = read_question(question).subject if count_words([best]) <= MAX_BRIEF else ""
     return [*former, *(each for each in after if each in back or _names_again(each, subject))]
+
+
+def _is_unnamed(question: str, best: Statement) -> bool:
+    """Return whether a question asks which of several it is, and the best says just "this".
+
+    >>> said = Statement("c1", 1, "This module is about lids.")
+    >>> _is_unnamed("Which module is about lids?", said), _is_unnamed("What is a lid?", said)
+    (True, False)
+    """
+    asked, said = _WHICH.search(question), _THIS.match(best.text)
+    return bool(asked and said and asked[1].lower() == said[1].lower())
 
 
 def _names_again(statement: Statement, subject: str) -> bool:
@@ -528,6 +549,21 @@ def _iter_near(best: Statement, counted: Iterable[Statement]) -> Iterator[Statem
             return
         yield each
         last = each.order
+
+
+def _says_same(left: Statement, right: Statement) -> bool:
+    """Return whether two statements say the same.
+
+    Nobody writes a sentence twice below a heading: what differs in a word there says another thing.
+
+    >>> told = [Statement("c1", 0, f"Use a font with serifs on {each}.") for each in ("a", "b")]
+    >>> _says_same(*told), _says_same(told[0], replace(told[1], key="c2"))
+    (False, True)
+    """
+    is_of_text = not (left.is_row or right.is_row or left.items or right.items)
+    if is_of_text and (left.key, left.section) == (right.key, right.section):
+        return left.text in right.text or right.text in left.text
+    return _overlap(left, right) >= ALIKE
 
 
 def _overlap(left: Statement, right: Statement) -> float:

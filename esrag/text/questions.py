@@ -32,9 +32,12 @@ _COMPARES = re.compile(
     r"|\A[^?:,]{1,60} and [^?:,]{1,60}[,:] (?:what|which|who|where|how)\b[^?]{1,80}\beach\b",
     re.IGNORECASE,
 )
+# "What is the default?", but not "What is the default font?"
+_DEFAULTS = r"default(?! (?!(?:for|if|in|is|of|on|to|when|with)\b)[a-z])"
 _MEASURES = (
     r"(?:maximum|minimum|max|min|number|size|length|width|height|depth|weight|amount|total|sum"
-    r"|count|limit|default|price|cost|fee|rate|ratio|share|percentage|percent|proportion|revenue"
+    rf"|count|limit|{_DEFAULTS}|price|cost|fee|rate|ratio|share|percentage|percent|proportion"
+    r"|revenue"
     r"|income|profit|loss|value|volume|capacity|temperature|speed|distance|area|age|population"
     r"|duration|period|timeout|threshold|entropy|salary|budget|score|range|port|resolution"
     r"|latency|frequency|interval|factor|bandwidth|throughput|dimensions?|version(?! control))"
@@ -49,7 +52,7 @@ _DOES = "add|change|decrease|disable|enable|increase|limit|reduce|remove|reset|r
 _COUNTS = re.compile(
     r"\bhow (?:many|much|long|large|big|far|wide|high|old|often|fast|short|tall|heavy|deep|strong"
     r"|thick|full|late|early|frequently|soon|small|low|great|close|loud|hot|cold|quickly|slowly)\b"
-    rf"|\b(?:what|which)(?! do\b| does\b| did\b| counts as\b| order\b"
+    rf"|\b(?:what|which)(?! do\b| does\b| did\b| counts as\b| order\b| (?:kind|sort|type)s? of\b"
     r"| (?:is|are) an? [\w-]{1,40} (?:for|in|of|on)\b| (?:is|are) [^?]{1,60} good for\b)"
     rf"(?!(?<=which)(?: [\w-]{{1,40}}){{0,2}} {_MEASURES}s\b)(?:'s| is| are| was| were)?"
     rf"(?: [\w'’-]+){{0,5}}? {_MEASURES}s?\b"
@@ -199,6 +202,7 @@ _WRITTEN_FAST = (
 _THING = r"[^?,]{2,60}?"
 _END = r"(?: (?:when|if|while|where|on|for|during|after|before|at)\b.*)?[?.]?$"
 _AGAINST = r"(?:compared (?:with|to)|versus|vs\.?|rather than)"
+_NUMBERED = r"[A-Za-z][A-Za-z.]{0,20}[- ]?\d[\w.-]{0,20}"
 _DO, _DIFFER = "(?:do|does|did|are)", "(?:differ|compare|distinguished)"
 _PARTS = "(?:sets?|tells?|distinguish(?:es)?|separates?)"
 _WITH = "(?:with|for|in|on)"
@@ -215,6 +219,8 @@ _SIDES = tuple(
             r"(?: (?:for|in) [^?:]*)?(?::| [–—-]) "
         ),
         rf"\bwhat {_DO} (?P<left>{_THING}) \w+ that (?P<right>{_THING}) {_DO}(?: not|n['’]t)\b",
+        # "How many rounds does AES-128 have compared with AES-256?"
+        rf"\b(?P<left>{_NUMBERED})\b[^?,]{{0,80}}? {_AGAINST} (?P<right>{_NUMBERED}){_END}",
         # "… the root key, compared to the session key": with the same noun
         (
             rf"\b(?P<left>[\w.-]{{1,40}} (?P<noun>[\w-]{{1,40}}))\b.{{0,80}}? {_AGAINST} "

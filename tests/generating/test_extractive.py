@@ -903,6 +903,35 @@ def test_the_best_about_both_sides_goes_before_what_is_merely_different():
     assert compare(question, [best, replace(other, fit=0.75)]) == [best]
 
 
+def test_sentences_below_a_heading_are_no_repetition():
+    """Though they have nearly the same words; in another passage they say the same."""
+    screen = Statement(
+        "c1", 0, "Default to a font without serifs for all pages on screen.", "", 0.8
+    )
+    paper = Statement("c1", 1, "Default to a font with serifs for all pages on paper.", "", 0.7)
+    question = "Which font is it by default on screen and on paper?"
+    assert quote(question, screen, paper) == f"{screen.text} [c1] {paper.text} [c1]"
+    elsewhere = replace(paper, key="c2", text="Default to a font for all pages on screen.")
+    assert quote(question, screen, elsewhere) == f"{screen.text} [c1]"
+
+
+def test_this_one_of_several_is_named_by_the_line_before():
+    """Where the question asks which it is."""
+    name = Statement("c1", 0, "Module Three: Lids", "", 0.3)
+    best = Statement("c1", 1, "This module looks at lids of all kinds.", "", 0.8)
+    assert quote("Which module is about lids?", name, best) == (
+        "Module Three: Lids [c1] This module looks at lids of all kinds. [c1]"
+    )
+    assert quote("What are lids?", name, best) == f"{best.text} [c1]"
+
+
+def test_an_entry_of_a_glossary_goes_before_a_sentence_that_calls_something_so():
+    """Though it has no verb."""
+    entry = Statement("c1", 0, "S-box Non-linear table for bytes.", "", 0.8, defines=True)
+    other = Statement("c1", 9, "A step is a rule with a table (S-box).", "", 0.7, defines=True)
+    assert quote("What is an S-box?", entry, other).startswith("S-box Non-linear")
+
+
 def test_a_question_how_is_answered_with_the_best_sentence_before_a_list():
     """Unless the list fits as well; one that asks for things wants the list."""
     best = Statement("c1", 0, "A knight moves two squares and one aside.", "", 0.84)
