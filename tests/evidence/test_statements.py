@@ -5,7 +5,9 @@ from itertools import zip_longest
 
 import numpy as np
 
+from esrag.evidence import Statement
 from esrag.evidence.fits import NO_ANSWER, READ_AT_MOST, READ_AT_ONCE, READ_IN_VAIN
+from esrag.evidence.preferences import prefer
 from esrag.evidence.statements import statements
 from esrag.records import Break, Chunk, Evidence
 
@@ -129,6 +131,19 @@ def test_the_reader_also_reads_for_the_core_of_a_question():
     found = statements(wider, evidence(FITTING), Read("cable"))
     assert asked == [wider, QUESTION] * 3
     assert {one.reading for one in found} == {1.0}
+
+
+def test_an_answer_for_the_reader_goes_before_what_fits_hardly_better():
+    """It goes behind if the reader takes it for none, or scores it only a little higher."""
+    best = Statement("c1", 0, "The cable of the green kettle is told of.", "", 0.6, reading=-4.0)
+    read = Statement("c1", 1, "The cable is 80 cm.", "", 0.55, reading=3.0)
+    others = [replace(read, reading=-0.5), replace(read, fit=0.5)]
+
+    def find(other, question="Of what is the cable?"):
+        return max(prefer(question, [best, other]), key=lambda one: one.fit).text
+
+    assert find(read) == read.text
+    assert [find(each) for each in others] == [best.text] * 2
 
 
 def test_the_reader_does_not_stop_at_a_statement_without_the_number():
