@@ -20,7 +20,7 @@ from esrag.evidence.abbreviations import add_abbreviations
 from esrag.evidence.algorithms import extract_steps, with_steps
 from esrag.evidence.cells import answer_cells
 from esrag.evidence.confidence import Signals, confidence
-from esrag.evidence.counts import find_default, lacks_asked_number
+from esrag.evidence.counts import find_default, lacks_asked_number, lacks_default
 from esrag.evidence.entries import find_entry
 from esrag.evidence.first_cells import answer_first_cells, with_tables
 from esrag.evidence.imprint import answer_author, answer_date, answer_release
@@ -102,7 +102,7 @@ def select(question: str, query: str, result: SearchResult, context: Context) ->
         relevance=best.fit if best else 0.0,
         closeness=closeness,
         is_unknown=not has_entry and _is_unknown(question, evidence),
-        lacks_unit=lacks_asked_unit(question, stated),
+        lacks_unit=lacks_asked_unit(question, stated) or lacks_default(question, stated),
         lacks_number=lacks_asked_number(question, best)
         and not find_default(question, best, stated),
         lacks_year=_lacks_year(question, best),

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from esrag.evidence import Statement
+from esrag.evidence import Statement, find_best
 from esrag.text.figures import numbers, to_figures, uses
 from esrag.text.questions import asks_default, read_question
 from esrag.text.terms import MONTHS, terms
@@ -50,6 +50,16 @@ _WORD_OR_FIGURE = re.compile(r"[$€£]?\d[\d.,]*|[^\W\d][\w'’-]*")
 _LIMITING = {"than", "most", "least", "to", "exceed", "of"}
 BEFORE, AFTER, CLOSE, LIMITED = 5, 6, 3, 3  # words
 
+_BY_DEFAULT = re.compile(
+    r"\bby default\b|\bthe default(?= (?:for|limit|of|number|size|value)\b|[?,]|\Z)", re.IGNORECASE
+)
+# What holds if nothing is set, in any words.
+_UNSET = re.compile(
+    r"\b(?:defaults?|initial(?:ly)?|standard|unless|otherwise|omitted|typical(?:ly)?)\b"
+    r"|\bnot (?:set|specified|given|configured)\b|\bout of the box\b",
+    re.IGNORECASE,
+)
+NEAR_BEST = 0.8  # share of the best fit from which a statement may give it
 GOES_ON = 3  # statements after the best one that may give its default
 
 
@@ -126,6 +136,22 @@ def _counts_what(question: str, text: str, counts: Counter[str]) -> bool:
 
 def _stems(words: Sequence[str]) -> set[str]:
     return {next(iter(terms(word)), "") for word in words}
+
+
+def lacks_default(question: str, statements: Sequence[Statement]) -> bool:
+    """Return whether a question asks for a default number that no statement near the best gives.
+
+    >>> said = [Statement("c1", 0, "This example sets it to 9.", fit=0.8)]
+    >>> [lacks_default(f"How many lids has it{more}?", said) for more in (" by default", "")]
+    [True, False]
+    """
+    best = find_best(statements)
+    if best is None or not _BY_DEFAULT.search(question) or best.is_row:
+        return False
+    if read_question(question).kind != "count" or find_default(question, best, statements):
+        return False
+    near = [each for each in statements if each.fit >= NEAR_BEST * best.fit]
+    return not any(_UNSET.search(f"{each.section} {each.under} {each.text}") for each in near)
 
 
 def find_default(

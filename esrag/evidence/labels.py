@@ -41,6 +41,8 @@ _MONTHS = re.compile(
 
 _VERSION = re.compile(r"(?<![\w.])\d{1,4}(?:\.\d{1,5}){2,3}\w{0,8}(?!\.?\w)")  # 2.7.9rc1
 _SERIES = re.compile(r"\d{1,3}\.\d{1,3}")  # 2.7
+_ANY_SERIES = re.compile(r"(?<=[a-z] )v?(\d{1,3}\.\d{1,3})(?!\d)")  # "Quill 2.7" in a title
+_ANY_VERSION = re.compile(r"(?<![\w.])v?(\d{1,3}\.\d{1,3})(?!\d)")
 _RELEASE = re.compile(
     r"(?<![\w.])v?(\d{1,3}(?:\.\d{1,4}){1,3})\w{0,8}(?: final)?:? (?:19|20)\d\d-\d\d-\d\d"
 )
@@ -86,6 +88,7 @@ def drop_other_members(
         text, title = to_figures(one.text), titles[one.key]
         return not (
             _is_of_another(asked, text, title)
+            or _is_titled_otherwise(series, text, title)
             or names_another(named, text, title)
             or _is_of_another_month(months, one.text, title)
             or _is_of_another_size(sized, text)
@@ -133,6 +136,18 @@ def _is_of_another_version(asked: set[str], text: str, title: str) -> bool:
     """
     found = set(_VERSION.findall(text)) if asked else set[str]()
     return bool(found) and not asked & (found | set(_VERSION.findall(title)))
+
+
+def _is_titled_otherwise(asked: set[str], text: str, title: str) -> bool:
+    """Return whether a title has versions, and neither it nor a text has one in question.
+
+    >>> [_is_titled_otherwise({"2.6"}, said, "Quill 2.5") for said in ("It is.", "Since 2.6.1")]
+    [True, False]
+    """
+    if not asked:
+        return False
+    titled = set(_ANY_SERIES.findall(title))
+    return bool(titled) and asked.isdisjoint({*titled, *_ANY_VERSION.findall(text)})
 
 
 def _is_of_another_series(asked: set[str], text: str) -> bool:

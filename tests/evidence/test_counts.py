@@ -1,9 +1,11 @@
 """Whether a sentence has the number that a question asks for."""
 
+from dataclasses import replace
+
 import pytest
 
 from esrag.evidence import Statement
-from esrag.evidence.counts import find_default, lacks_asked_number
+from esrag.evidence.counts import find_default, lacks_asked_number, lacks_default
 from esrag.evidence.preferences import prefer_named_roles, prefer_numbers, prefer_years
 
 
@@ -73,6 +75,17 @@ def test_a_default_may_stand_right_before():
     assert find_default(question, found[1], found) == found[0]
     other = say("Sets the most clauses (default: 9).", "Beyond its size, the query fails.")
     assert find_default(question, other[1], other) is None
+
+
+def test_an_example_is_no_default():
+    """Whatever number it has; a row has its default in a column, and a later sentence may tell."""
+    question = "How many characters does the lid let through by default?"
+    [example] = say("This example shows a lid that lets 40 characters through.")
+    assert lacks_default(question, [example])
+    assert not lacks_default("How many characters does it let through?", [example])
+    assert not lacks_default(question, [replace(example, source="| Lid | 40 | 30 |", fit=0.6)])
+    assert not lacks_default(question, say("Sets the most characters.", "Default is 9."))
+    assert not lacks_default(question, say("It lets 40 through unless told otherwise."))
 
 
 def test_the_year_in_question_is_preferred_to_another():

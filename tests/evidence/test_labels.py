@@ -9,6 +9,7 @@ from esrag.evidence.cells import answer_cells
 from esrag.evidence.statements import statements
 from esrag.generating import GenerationTask, GeneratorOptions
 from esrag.generating.extractive import ExtractiveGenerator
+from esrag.records import Chunk, Evidence
 from esrag.verifying.drafts import to_evidence
 from esrag.verifying.verify import verify
 
@@ -63,6 +64,16 @@ def test_a_version_is_told_from_others():
     text = "Dates:\n\n- 2.7.8 2014-06-30\n- 2.7.9rc1 2014-11-26\n- 2.7.9 2014-12-10"
     assert answer("When did 2.7.9 come out?", text).text == "2.7.9 2014-12-10 [c1]"
     assert answer("When did 2.7.5 come out?", text).text == REFUSAL
+
+
+def test_a_document_about_another_version_is_no_answer():
+    """Unless it tells of the one in question as well."""
+    chunk = Chunk(
+        chunk_id="d::p0001::c000", doc_id="d", ordinal=0, start=0, end=44, start_page=1, end_page=1,
+        text="Ada was the release manager. Ben was so of 2.6.", title="Quill 2.5 Release Schedule",
+    )  # fmt: skip
+    found = statements("Who was the release manager of Quill 2.6?", [Evidence("c1", chunk, 1.0)])
+    assert [one.text for one in found] == ["Ben was so of 2.6."]
 
 
 def test_dates_of_other_releases_are_no_answer():
