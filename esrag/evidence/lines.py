@@ -262,7 +262,7 @@ def can_be_quoted(text: str) -> bool:
         return False
     is_said = len(text.split()) >= MIN_QUOTE_WORDS and _WORD.search(text)
     is_remark = _REMARK.fullmatch(text)
-    is_value = any(each.fullmatch(text) for each in (_DATED, _ASSIGNED, _INTRODUCED))
+    is_value = _DATED.fullmatch(text) or _ASSIGNED.fullmatch(text) or _INTRODUCED.fullmatch(text)
     return len(text) <= MAX_CHARACTERS and bool((is_said and not is_remark) or is_value)
 
 
