@@ -157,7 +157,7 @@ def lacks_default(question: str, statements: Sequence[Statement]) -> bool:
 def find_default(
     question: str, best: Statement | None, statements: Sequence[Statement]
 ) -> Statement | None:
-    """Return the default that a passage gives beside the best statement, if that lacks the number.
+    """Return the default that a passage gives near the best statement, if that lacks the number.
 
     Settings are described so: "Limits the size of a request. Larger ones fail. Default is 9 MB."
     Or so: "Sets the maximum size (default: 9 MB). Beyond this limit, requests fail."
