@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from esrag.evidence import Statement, find_best
+from esrag.evidence.quantities import NEAR_BEST
 from esrag.text.figures import numbers, to_figures, uses
 from esrag.text.questions import asks_default, read_question
 from esrag.text.terms import MONTHS, terms
@@ -59,7 +60,6 @@ _UNSET = re.compile(
     r"|\bnot (?:set|specified|given|configured)\b|\bout of the box\b",
     re.IGNORECASE,
 )
-NEAR_BEST = 0.8  # share of the best fit from which a statement may give it
 GOES_ON = 3  # statements after the best one that may give its default
 
 

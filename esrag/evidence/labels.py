@@ -26,8 +26,8 @@ COUNTING = frozenset(
     most nearly next only over past than to top under until up
     within""".split()  # noqa: SIM905 -- thirty words
 )
-# The same after what goes before a number of things, "the lower 48 states", or before a name.
-_NO_NOUNS = frozenset(
+# It is none either after what goes before some things, "the lower 48 states", or before a name.
+_NO_NOUNS = COUNTING | frozenset(
     """additional called entire extra final following former full further initial labelled latter
     lower marked named new old original other previous remaining same tagged upper
     whole""".split()  # noqa: SIM905 -- thirty words
@@ -229,7 +229,7 @@ def find_labels(text: str) -> dict[str, set[str]]:
         )
         is_name = (
             before[0][0].isalpha()
-            and before[0].lower() not in COUNTING | _NO_NOUNS
+            and before[0].lower() not in _NO_NOUNS
             and not before[0].endswith(_POSSESSIVE)
             and terms(before[0])
         )

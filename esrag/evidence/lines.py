@@ -41,11 +41,11 @@ _WORD = re.compile(r"[^\W\d_]{3}")  # without one it is a listing of bytes, say
 _MIN_TICKS = 5
 _TICKS = re.compile(rf"(?:\d{{1,4}} ){{{_MIN_TICKS},}}")
 _DATED = re.compile(r"v?\d\S* (?:19|20)\d\d-[01]\d-[0-3]\d")  # the date of a version
-# A value: "max_size=7", "Default: true", "IP: 10.0.0.1"
 _INTRODUCED = re.compile(
     r"(?:Added|Available|Deprecated|Introduced|New|Removed|Since)(?: (?:in|since))?"
     r"(?: version)?:? v?\d+(?:\.\d+)+"
 )
+# A value: "max_size=7", "Default: true", "IP: 10.0.0.1"
 _ASSIGNED = re.compile(
     r"(?:[\w.-]{1,40} ){0,2}[\w.-]{2,60} ?= ?\S{1,60}|Default: +\S{1,60}"
     r"|(?!Page|Part|Section|Table|Figure)[A-Za-z][\w.-]{1,40}: [^\s\w]{0,3}(?!\d{4}-)\d\S{0,40}"

@@ -3,6 +3,7 @@
 So −0.9 would be 0.9, and the indices of all characters after it would be others.
 """
 
+import sys
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from esrag.loading.placed import measure_character
 
 UNKNOWN = "\ufffd"
+_UTF16 = f"utf-16-{sys.byteorder[0]}e"
 _MINUS = "−"
 _FIRST_SHOWN = 32  # codes below are no characters
 # Of a minus sign: its width in its heights, and its middle in heights of what stands behind it.
@@ -21,7 +23,7 @@ def read_text(page: Any) -> str:
     import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
     text: str = page.get_text_range()
-    units = array("H", text.encode("utf-16-le", "surrogatepass"))
+    units = array("H", text.encode(_UTF16, "surrogatepass"))
     count = page.count_chars()
     if len(units) == count:
         return text
@@ -29,7 +31,7 @@ def read_text(page: Any) -> str:
     codes = (pdfium.FPDFText_GetUnicode(page, index) for index in range(count))
     whole = array("H", _insert(page, codes, units))
     is_aligned = len(whole) == count
-    return whole.tobytes().decode("utf-16-le", "replace") if is_aligned else text
+    return whole.tobytes().decode(_UTF16, "replace") if is_aligned else text
 
 
 def _insert(page: Any, codes: Iterable[int], units: Sequence[int]) -> Iterator[int]:
