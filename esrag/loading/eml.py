@@ -76,7 +76,7 @@ def _write_body(layout: Layout, message: EmailMessage, *, keep_hidden: bool) -> 
         data = _payload(part)
         try:
             if part.get_content_type() == "text/html":
-                tree = html.parse_page(html.page_text(data))
+                tree = html.parse_page(html.page_text(data, _charset(part)))
                 if tree is not None:
                     html.write_page(layout, tree, keep_hidden=keep_hidden)
             elif part.get_content_type() == "message/rfc822":

@@ -107,14 +107,16 @@ class HtmlLoader:
         yield layout.document(source, "html", title)
 
 
-def page_text(data: bytes) -> str:
+def page_text(data: bytes, told: str = "") -> str:
     """Return a page's characters, in the encoding it declares if its bytes are valid in it.
+
+    An encoding that was told with the page goes first.
 
     Raises: ParsingError.
     """
     declared = _DECLARED.search(data[:_HEAD])
     # Characters that cannot be shown go before the parser, which would stop at some of them.
-    return normalise(decode(data, declared[1].decode("ascii") if declared else ""))
+    return normalise(decode(data, told or (declared[1].decode("ascii") if declared else "")))
 
 
 def parse_page(text: str) -> Any:

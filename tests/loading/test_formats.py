@@ -813,6 +813,21 @@ def test_lines_of_an_earlier_message_are_read_without_their_marks(load):
 
 
 @pytest.mark.parametrize(
+    ("charset", "page"),
+    [
+        ("windows-1251", "<p>Привет, цена 20 рублей.</p>"),
+        ("iso-8859-2", "<p>Cena: 5 zł, żółty kolor.</p>"),
+        ("utf-8", '<html><head><meta charset="iso-8859-1"></head><body>Größe: 5 €</body></html>'),
+    ],
+)
+def test_the_page_of_a_message_is_in_the_charset_of_its_header(load, charset, page):
+    """A mail program may leave another one in the page, or none."""
+    head = f"From: a@b\nMIME-Version: 1.0\nContent-Type: text/html; charset={charset}\n\n"
+    (document,), _ = load("a.eml", head.encode() + page.encode(charset))
+    assert document.text.endswith(re.sub("<.*?>", "", page))
+
+
+@pytest.mark.parametrize(
     "headers",
     [
         "From: a@b\nContent-Type: text/plain; charset=unknown-9\n",
