@@ -23,6 +23,11 @@ _SURE = re.compile(
 _FROM = re.compile(rb"^from:", re.IGNORECASE | re.MULTILINE)
 _FIRST = re.compile(rb"(?:From [^\n]*\r?\n)?[A-Za-z][A-Za-z0-9-]*:")
 _QUOTED = re.compile(r"^(?:>[ \t]?)+", re.MULTILINE)  # before the lines of an earlier message
+_FOLD = re.compile(r"\r?\n[ \t]")
+_FIELD = re.compile(r"^([A-Z]{1,20})(?:;[^:\n]{0,200})?:([^\r\n]*)", re.MULTILINE)
+_MOMENT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)\d\d)?(Z?)")
+_ESCAPED = re.compile(r"\\(.)")
+_EVENT = {"SUMMARY": "Event", "DTSTART": "Begins", "DTEND": "Ends", "LOCATION": "Place"}
 _HEAD = 16_384  # bytes in which the headers that tell stand
 # What the standard library's parser raises for headers and bodies that break the rules.
 _BROKEN = (MessageError, LookupError, ValueError, AttributeError, TypeError, AssertionError)
@@ -82,6 +87,9 @@ def _write_body(layout: Layout, message: EmailMessage, *, keep_hidden: bool) -> 
             elif part.get_content_type() == "message/rfc822":
                 enclosed: Any = part.get_payload(0)
                 layout.add(_write_headers(enclosed))
+            elif part.get_content_type() == "text/calendar":
+                invitation = decode(data, _charset(part)) if data else ""
+                layout.add(_write_events(invitation, has_body=part is not message))
             elif data:
                 layout.add(_QUOTED.sub("", decode(data, _charset(part))))
         except ParsingError as error:
@@ -94,7 +102,7 @@ def _iter_shown(part: MIMEPart, depth: int = 0) -> Iterator[MIMEPart]:
     Of alternatives one is yielded.
     """
     kind = part.get_content_type()
-    if kind in ("text/plain", "text/html") and not _find_file(part):
+    if kind in ("text/plain", "text/html", "text/calendar") and not _find_file(part):
         yield part
     if depth > _MAX_DEPTH or not part.is_multipart():
         return
@@ -111,10 +119,41 @@ def _iter_shown(part: MIMEPart, depth: int = 0) -> Iterator[MIMEPart]:
 
 
 def _choose(parts: Sequence[MIMEPart]) -> Sequence[MIMEPart]:
-    """Return the first of alternatives, or a later one if the first says next to nothing."""
-    lengths = [sum(len(_payload(each).split()) for each in _iter_shown(part)) for part in parts]
+    """Return the first of alternatives, or a later one if the first says next to nothing.
+
+    An invitation is no alternative: it has the time and the place, which texts often lack.
+    """
+    invitations = [part for part in parts if part.get_content_type() == "text/calendar"]
+    texts = [part for part in parts if part not in invitations]
+    lengths = [sum(len(_payload(each).split()) for each in _iter_shown(part)) for part in texts]
     enough = _MIN_SHARE * max(lengths, default=0)
-    return [part for part, words in zip(parts, lengths, strict=True) if words >= enough][:1]
+    chosen = [part for part, words in zip(texts, lengths, strict=True) if words >= enough][:1]
+    return [*chosen, *invitations]
+
+
+def _write_events(invitation: str, *, has_body: bool) -> str:
+    r"""Return the events of an invitation, with what they say if the message has no other text.
+
+    >>> event = "BEGIN:VEVENT\nDTSTART:20250310T140000Z\nSUMMARY:Tea\\, at last\nEND:VEVENT"
+    >>> _write_events(event, has_body=True)
+    'Event: Tea, at last\nBegins: 2025-03-10 14:00 UTC'
+    """
+    names = _EVENT if has_body else {**_EVENT, "DESCRIPTION": "Description"}
+    lines: list[str] = []
+    for event in _FOLD.sub("", invitation).split("BEGIN:VEVENT")[1:]:
+        fields = dict(_FIELD.findall(event.partition("BEGIN:VALARM")[0].partition("END:VEVENT")[0]))
+        said = ((label, _write_value(fields.get(name, ""))) for name, label in names.items())
+        lines += [f"{label}: {value}" for label, value in said if value]
+    return "\n".join(lines)
+
+
+def _write_value(value: str) -> str:
+    """Return a date and time as in ISO 8601, and any other value without its escapes."""
+    if moment := _MOMENT.fullmatch(value):
+        year, month, day, hour, minute, zone = moment.groups()
+        time = f" {hour}:{minute}" if hour else ""
+        return f"{year}-{month}-{day}{time}" + (" UTC" if zone else "")
+    return join_lines(_ESCAPED.sub(lambda mark: " " if mark[1] in "nN" else mark[1], value))
 
 
 def _payload(part: MIMEPart) -> bytes:

@@ -677,6 +677,28 @@ def test_a_message_has_all_that_it_shows(load):
     assert [part.where for part in skipped] == ["attachment note.txt"]
 
 
+def test_an_invitation_says_when_and_where(load):
+    """Its text alone often does not; what the calendar repeats of the text is left out."""
+    event = (
+        "BEGIN:VCALENDAR\r\nBEGIN:VTIMEZONE\r\nDTSTART:16010101T000000\r\nEND:VTIMEZONE\r\n"
+        "BEGIN:VEVENT\r\nDTSTART;TZID=Europe/Berlin:20250310T140000\r\nSUMMARY:Budget re\r\n view"
+        "\r\nLOCATION:Room 4\\, north\r\nDESCRIPTION:Bring figures."
+        "\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+    )
+    message = EmailMessage()
+    message["From"] = "ada@a.example"
+    message.set_content("Please come.")
+    message.add_alternative(event, subtype="calendar")
+    (document,), _ = load("a.eml", message.as_bytes())
+    shown = "Event: Budget review\nBegins: 2025-03-10 14:00\nPlace: Room 4, north"
+    assert document.text.endswith(f"Please come.\n\n{shown}")
+
+    alone = EmailMessage()
+    alone.set_content(event, subtype="calendar")
+    (document,), _ = load("a.eml", alone.as_bytes())
+    assert document.text.endswith(f"{shown}\nDescription: Bring figures.")
+
+
 MARKED = """<h1 align="center">
   Kettle
 </h1>
