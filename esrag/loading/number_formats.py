@@ -11,10 +11,12 @@ _MOST = 2**53  # above which a float is not every integer
 _DECIMALS = re.compile(r"\.(0*)")
 _PRECISION = 10  # decimals: 0.1 + 0.2 is shown as 0.3
 _GROUP = 3  # digits
+_SCALE = re.compile(r"[0#?](,{1,4})(?![0#?,])")  # each comma after the digits divides by 1,000
+_ESCAPED = re.compile(r"\\([^\W\d_]|[%°])")
 
 
 def format_number(value: float, shown: str) -> str:
-    """Return a number as Excel shows it, in percents, groups of digits, with a unit or zeros.
+    r"""Return a number as Excel shows it, in percents, groups of digits, with a unit or zeros.
 
     Except in percents, nothing is rounded: digits that the format hides are shown.
 
@@ -26,28 +28,43 @@ def format_number(value: float, shown: str) -> str:
     ['1,200 EUR', '€3.00']
     >>> [format_number(24.6, "0.00"), format_number(1184.257, "#,##0.0")]
     ['24.60', '1,184.257']
+    >>> [format_number(2_500_000, '$0.0,,"M"'), format_number(1_234_567, "#,##0,")]
+    ['$2.5 M', '1,234.567']
+    >>> format_number(42, '"INV-"0000')
+    'INV-0042'
+    >>> [format_number(12.5, r"0.0\%"), format_number(12, r"0\ \k\g")]
+    ['12.5 %', '12 kg']
     """
     if abs(value) > _MOST:
         return str(value)
-    positive = _SPACING.sub("", shown.partition(";")[0])
+    literal = _ESCAPED.sub(r'"\1"', shown.partition(";")[0]).replace('""', "")
+    positive = _SPACING.sub("", literal)
     digits = _UNIT.sub("", positive)
     if "%" in digits:
         decimals = _DECIMALS.search(digits)
         with localcontext(rounding=ROUND_HALF_UP):
             return f"{100 * Decimal(repr(value)):.{len(decimals[1]) if decimals else 0}f}%"
 
-    if _PADDED.fullmatch(digits):
-        return _write_digits(value, "0").zfill(len(digits))
-
+    if scale := _SCALE.search(digits):
+        value /= 1000 ** len(scale[1])
+        digits = digits[: scale.start(1)] + digits[scale.end(1) :]
     text = _write_digits(value, digits)
+    if _PADDED.fullmatch(digits):
+        text = _write_digits(value, "0").zfill(len(digits))
+    return _add_units(text, positive)
 
-    unit = _UNIT.search(positive)
-    name = next(filter(None, unit.groups()), "").strip() if unit else ""
-    if not (unit and name):
-        return text
-    gap = " " if name[-1].isalpha() else ""
-    is_before = not any(map(positive[: unit.start()].count, "0#?"))
-    return f"{name}{gap}{text}" if is_before else f"{text} {name}"
+
+def _add_units(text: str, positive: str) -> str:
+    """Return a number between what its format has before the digits and after them."""
+    before = after = ""
+    for unit in _UNIT.finditer(positive):
+        name = next(filter(None, unit.groups()), "").strip()
+        if any(map(positive[: unit.start()].count, "0#?")):
+            after += name
+        else:
+            before += name
+    gap = " " if before and (before[-1].isalpha() or before[-1] == ".") else ""
+    return f"{before}{gap}{text}" + (f" {after}" if after else "")
 
 
 def format_duration(value: timedelta) -> str:
