@@ -13,6 +13,7 @@ _PRECISION = 10  # decimals: 0.1 + 0.2 is shown as 0.3
 _GROUP = 3  # digits
 _SCALE = re.compile(r"[0#?](,{1,4})(?![0#?,])")  # each comma after the digits divides by 1,000
 _ESCAPED = re.compile(r"\\([^\W\d_]|[%°])")
+_WORD = re.compile(r"\"([^\"]{0,20}[^\W\d_][^\"]{0,20})\"")
 
 
 def format_number(value: float, shown: str) -> str:
@@ -30,13 +31,15 @@ def format_number(value: float, shown: str) -> str:
     ['24.60', '1,184.257']
     >>> [format_number(2_500_000, '$0.0,,"M"'), format_number(1_234_567, "#,##0,")]
     ['$2.5 M', '1,234.567']
-    >>> format_number(42, '"INV-"0000')
-    'INV-0042'
+    >>> [format_number(0, '"Yes";"No";"No"'), format_number(42, '"INV-"0000')]
+    ['No', 'INV-0042']
     >>> [format_number(12.5, r"0.0\%"), format_number(12, r"0\ \k\g")]
     ['12.5 %', '12 kg']
     """
     if abs(value) > _MOST:
         return str(value)
+    if word := _find_word(value, shown):
+        return word
     literal = _ESCAPED.sub(r'"\1"', shown.partition(";")[0]).replace('""', "")
     positive = _SPACING.sub("", literal)
     digits = _UNIT.sub("", positive)
@@ -52,6 +55,14 @@ def format_number(value: float, shown: str) -> str:
     if _PADDED.fullmatch(digits):
         text = _write_digits(value, "0").zfill(len(digits))
     return _add_units(text, positive)
+
+
+def _find_word(value: float, shown: str) -> str:
+    """Return the word that a format shows in place of a number, "" for none."""
+    parts = shown.split(";")
+    place = (value < 0) + 2 * (value == 0)  # of the part for such a number
+    word = _WORD.fullmatch(parts[place] if place < len(parts) else parts[0])
+    return word[1].strip() if word else ""
 
 
 def _add_units(text: str, positive: str) -> str:
