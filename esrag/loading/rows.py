@@ -173,16 +173,30 @@ def _read_table(source: Source, delimiter: str = "") -> tuple[str, str, Titles]:
 
 
 def _find_titles(text: str, delimiter: str) -> Titles:
-    """Return the lines of a single text, of several words, right above the names of columns."""
+    """Return the lines above the names of columns: one text of several words each, or a pair.
+
+    Pairs, such as the name and the number of an account, are above an empty line.
+    """
     titles: Titles = {}
-    for line, cells in islice(_iter_raw_rows(text, delimiter), _MAX_TITLES):
-        filled = [] if isinstance(cells, Skipped) else [cell for cell in cells if cell.strip()]
+    rows = ((line, _fill(cells)) for line, cells in _iter_raw_rows(text, delimiter))
+    is_apart = True
+    has_pairs = False
+    for line, filled in islice(rows, _MAX_TITLES):
         if len(filled) >= _MIN_COLUMNS:
-            return titles
-        if len(filled) > 1 or (filled and " " not in filled[0].strip()):
+            is_table = len(next(rows, (0, []))[1]) >= _MIN_COLUMNS
+            return titles if not has_pairs or (is_apart and is_table) else {}
+        if len(filled) == 1 and " " not in filled[0].strip():
             break
-        titles.update((line, cell) for cell in filled)
+        has_pairs = has_pairs or len(filled) > 1
+        is_apart = not filled
+        if filled:
+            titles[line] = " ".join(filled)
     return {}
+
+
+def _fill(cells: Cells | Skipped) -> Cells:
+    """Return the cells that have a text."""
+    return [] if isinstance(cells, Skipped) else [cell for cell in cells if cell.strip()]
 
 
 def _open_table(text: str, columns: Columns, delimiter: str) -> tuple[list[str], int]:

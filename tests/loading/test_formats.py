@@ -1046,6 +1046,18 @@ def test_titles_above_the_columns_of_a_table_stand_before_it(load, load_one):
     assert [part.where for part in skipped] == ["line 1", "line 2", "line 6"]
 
 
+def test_pairs_above_a_table_and_an_empty_line_are_no_header(load_one):
+    """Banks write the account and the period so; a table of two columns stays one."""
+    account = "Account:;DE12 3456;;\nBalance:;1.234,56 EUR;;\n"
+    table = "Day;Payee;Purpose;EUR\n2.1.2025;Power Ltd;Power;-89,00\n3.1.2025;Acme;Wages;2.500\n"
+    document = load_one("a.csv", f"{account}\n{table}")
+    assert document.text.startswith("Account: DE12 3456\n\nBalance: 1.234,56 EUR\n\nDay | Payee")
+    assert document.text.endswith("3.1.2025 | Acme | Wages | 2.500")
+    assert (
+        load_one("a.csv", "Name;EUR\nRent;5\n\nFuel;6\n").text == "Name | EUR\nRent | 5\nFuel | 6"
+    )
+
+
 def test_paragraphs_of_a_slide_are_items(load_one, build):
     """As PowerPoint shows them: with bullets, in levels."""
     deck = pptx.Presentation()
