@@ -15,6 +15,8 @@ _MARKS = (  # UTF-32's mark starts with UTF-16's
 )
 # Bell, backspace and escape of a terminal may occur in text.
 _CONTROLS = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
+# Programs that declare Latin-1 write Windows' quotes and euro signs, and show them, as browsers do.
+_LATIN_1 = {"iso-8859-1", "latin-1", "latin1"}
 _NOT_TEXT = "holds bytes that are no text in any known encoding"
 
 
@@ -31,14 +33,18 @@ def is_text(data: bytes) -> bool:
 
 
 def decode(data: bytes, declared: str = "") -> str:
-    """Return the text of the bytes; a declared encoding is used if the bytes are valid in it.
+    r"""Return the text of the bytes; a declared encoding is used if the bytes are valid in it.
+
+    >>> decode(b"\x93Oil\x94, 5 \x80", "ISO-8859-1")
+    '“Oil”, 5 €'
 
     Raises: ParsingError if no encoding fits.
     """
     if not is_text(data):
         raise ParsingError(_NOT_TEXT)
 
-    for encoding in (_encoding(data[:_SAMPLE]), declared, "utf-8"):
+    wider = "cp1252" if declared.lower() in _LATIN_1 else ""
+    for encoding in (_encoding(data[:_SAMPLE]), wider, declared, "utf-8"):
         try:
             if encoding:
                 return data.decode(encoding)
