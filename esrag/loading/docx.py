@@ -17,6 +17,7 @@ from esrag.loading.numbering import Numbering
 from esrag.loading.superscripts import separate_raised
 from esrag.loading.typography import MAX_SHARE, REPEATED, is_heading
 from esrag.loading.word import WORD, read_outline, read_value
+from esrag.loading.word_symbols import read_sign
 from esrag.records import Document, Source
 
 _PARAGRAPH, _TABLE, _BOX = f"{WORD}p", f"{WORD}tbl", f"{WORD}txbxContent"
@@ -25,6 +26,7 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 _LEFT_OUT = {_BOX, _FALLBACK, f"{WORD}del", f"{WORD}moveFrom"}
 _CHARACTERS = {
     f"{WORD}tab": "\t",
+    f"{WORD}ptab": "\t",
     f"{WORD}br": "\n",
     f"{WORD}cr": "\n",
     f"{WORD}noBreakHyphen": "-",
@@ -253,7 +255,7 @@ def _text(paragraph: Any) -> str:
         elif element.tag == f"{WORD}t":
             pieces.append(element.text or "")
         else:
-            pieces.append(_CHARACTERS.get(element.tag, ""))
+            pieces.append(_CHARACTERS.get(element.tag) or read_sign(element))
     return "".join(pieces).strip()
 
 

@@ -500,6 +500,26 @@ def test_docx_keeps_insertions_and_controls_and_leaves_deletions_out(load_one, b
     ]
 
 
+def test_symbols_and_checkboxes_of_word_are_characters(load_one, build):
+    """A tick in a table and a box of a form are no text of the file, but a reader sees them."""
+    document = docx.Document()
+    table = document.add_table(2, 2)
+    for place, text in enumerate(("Task", "Done", "Paint", "")):
+        table.cell(place // 2, place % 2).text = text
+    tick = f'<w:r {WORD}><w:sym w:font="Wingdings" w:char="F0FC"/></w:r>'
+    table.cell(1, 1).paragraphs[0]._p.append(parse_xml(tick))
+
+    member = document.add_paragraph("Member: ")
+    for text, state in (("yes ", "<w:checked/>"), ("no", '<w:default w:val="0"/>')):
+        box = f"<w:ffData><w:checkBox>{state}</w:checkBox></w:ffData>"
+        begin = f'<w:r {WORD}><w:fldChar w:fldCharType="begin">{box}</w:fldChar></w:r>'
+        member._p.append(parse_xml(begin))
+        member.add_run(f" {text}")
+
+    text = load_one("a.docx", build.saved(document)).text
+    assert text == "Task | Done\nPaint | ✓\n\nMember: ☑ yes ☐ no"
+
+
 def test_csv_rows_with_text_are_documents(load_one, load, samples):
     """A text column makes each row a document with title, metadata and an id of its own."""
     first, second = load(*samples["csv"])[0]
