@@ -98,7 +98,7 @@ def _write_body(
         waiting += [notes.pop(note, "") for note in _find_notes(block)]
 
         if block.tag == _TABLE:
-            layout.table(_rows(block))
+            layout.table(_rows(block, numbering))
         else:
             _write_paragraph(layout, block, level, numbering)
         if level == 0:
@@ -259,7 +259,7 @@ def _text(paragraph: Any) -> str:
     return "".join(pieces).strip()
 
 
-def _rows(table: Any) -> Iterator[list[str]]:
+def _rows(table: Any, numbering: Numbering) -> Iterator[list[str]]:
     """Yield a table's rows; a table within a cell becomes a part of the cell's text.
 
     The text of a cell that covers several columns or rows is in each of them. A cell alone in its
@@ -270,8 +270,9 @@ def _rows(table: Any) -> Iterator[list[str]]:
         own = list(_iter_nearest(row, f"{WORD}tc"))
         cells: list[str] = []
         for cell in own:
-            text = _cell(cell)
-            if not text and _is_covered(cell):
+            is_covered = _is_covered(cell)
+            text = _cell(cell, None if is_covered else numbering)
+            if not text and is_covered:
                 text = "".join(above[len(cells) : len(cells) + 1])
             cells += repeat_text(text, _width(cell)) if len(own) > 1 else [text]
         yield cells
@@ -289,11 +290,20 @@ def _is_covered(cell: Any) -> bool:
     return merge is not None and merge.get(f"{WORD}val", "continue") == "continue"
 
 
-def _cell(cell: Any) -> str:
-    blocks = (
-        "; ".join(map(", ".join, _rows(b))) if b.tag == _TABLE else _text(b) for b in _blocks(cell)
-    )
+def _cell(cell: Any, numbering: Numbering | None) -> str:
+    """Return a cell's text with the numbers of its paragraphs; a covered one has no numbering."""
+    blocks = (_say_in_cell(block, numbering) for block in _blocks(cell))
     return " ".join(block for block in blocks if block.strip())
+
+
+def _say_in_cell(block: Any, numbering: Numbering | None) -> str:
+    """Return a block as a part of its cell; an empty paragraph may be a column's number."""
+    if numbering is None:
+        return "" if block.tag == _TABLE else _text(block)
+    if block.tag == _TABLE:
+        return "; ".join(map(", ".join, _rows(block, numbering)))
+    mark = numbering.mark(block)
+    return f"{mark.text if mark else ''} {_text(block)}".strip()
 
 
 def _iter_nearest(element: Any, tag: str) -> Iterator[Any]:

@@ -116,3 +116,20 @@ def test_notes_follow_the_section_that_refers_to_them(load_one, build):
         *("Rent", "It is due monthly.", "It may rise.", "On the third day.", "Repairs"),
         "Nobody refers to this.",
     ]
+
+
+def test_cells_of_a_table_have_the_numbers_that_word_shows(load_one, build, document):
+    """A column may only have numbers, which a cell that another one covers has none of."""
+    table = document.add_table(4, 2)
+    for place, text in enumerate(("No.", "Task", "", "Sand", "", "Oil", "", "Wax")):
+        table.cell(place // 2, place % 2).text = text
+    number = f'<w:pPr {SPACE}><w:numPr><w:ilvl w:val="0"/><w:numId w:val="70"/></w:numPr></w:pPr>'
+    for row in (1, 2, 3):
+        table.cell(row, 0).paragraphs[0]._p.append(parse_xml(number))
+    for row, value in ((2, "restart"), (3, "continue")):
+        merge = parse_xml(f'<w:vMerge {SPACE} w:val="{value}"/>')
+        table.cell(row, 0)._tc.get_or_add_tcPr().append(merge)
+    add(document, "Leave.", 0)
+
+    text = load_one("a.docx", build.saved(document)).text
+    assert text == "No. | Task\n1. | Sand\n2. | Oil\n2. | Wax\n3. Leave."
