@@ -6,6 +6,7 @@ from io import BytesIO
 from typing import Any
 
 from esrag.loading import archive
+from esrag.loading.diagrams import find_diagram, read_diagram
 from esrag.loading.headers import Cell, limit_cover, spread_cells
 from esrag.loading.layout import Layout, clean_title, count_characters
 from esrag.loading.numbering import Mark
@@ -13,8 +14,8 @@ from esrag.loading.superscripts import separate_raised
 from esrag.loading.typography import is_heading
 from esrag.records import Document, Source
 
-_TEXT = "{http://schemas.openxmlformats.org/drawingml/2006/main}t"
-_RUN = "{http://schemas.openxmlformats.org/drawingml/2006/main}r"
+_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_TEXT, _RUN = f"{_DRAWING}t", f"{_DRAWING}r"
 _NO, _YES = ("0", "false"), ("1", "true")
 # What python-pptx raises for a chart whose parts are missing or of another kind.
 _BROKEN = (AttributeError, LookupError, TypeError, ValueError)
@@ -85,6 +86,8 @@ def _write(layout: Layout, shapes: Iterable[Any]) -> None:
             layout.table(spread_cells(_read_cells(row) for row in shape.table.rows))
         elif getattr(shape, "has_chart", False):
             _write_chart(layout, shape.chart)
+        elif diagram := find_diagram(shape.element):
+            _write_diagram(layout, shape.part, diagram)
         elif shape.has_text_frame:
             _write_paragraphs(layout, shape)
 
@@ -147,6 +150,17 @@ def _read_points(plot: Any, series: Sequence[Any]) -> Iterator[list[str]]:
         yield [str(name), *("" if value is None else f"{value:.15g}" for value in values)]
 
 
+def _write_diagram(layout: Layout, part: Any, key: str) -> None:
+    """Add the texts of a diagram as items; the data of a damaged one may be missing."""
+    relation = part.rels.get(key)
+    if relation is None or relation.is_external:
+        return
+    for number, (level, text) in enumerate(
+        read_diagram(archive.parse_xml(relation.target_part.blob))
+    ):
+        layout.add(Mark("", level).write_item(text), "\n" if number else "\n\n")
+
+
 def _iter_raised(root: Any) -> Iterator[Any]:
     """Yield the runs that stand above the line."""
     for run in root.iter(_RUN):
@@ -175,9 +189,15 @@ def _is_beside(shape: Any, width: int, height: int) -> bool:
 
 
 def _empty(element: Any) -> int:
-    """Empty the texts of a shape, and return how many characters they held."""
+    """Empty the texts of a shape, and return how many characters they held.
+
+    Those of a chart or a diagram are in other parts, of which the shape forgets the ids.
+    """
     characters = 0
     for text in element.iter(_TEXT):
         characters += count_characters(text.text or "")
         text.text = ""
+    for data in element.iter(f"{_DRAWING}graphicData"):
+        data.clear()
+        data.set("uri", "")
     return characters

@@ -24,6 +24,7 @@ from esrag.loading.pdf import without_hyphens
 from esrag.loading.running_heads import without_running_lines
 from esrag.records import Columns
 
+RELATED = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 
 
@@ -1091,6 +1092,48 @@ def test_paragraphs_of_a_slide_are_items(load_one, build):
     assert load_one("a.pptx", build.saved(deck)).text == (
         "Agenda\n- Welcome\n- The year\n  - traffic"
     )
+
+
+def add_diagram(deck, texts, parents):
+    """Add SmartArt with a text for each parent, by number from 1, to a deck's last slide."""
+    spaces = 'xmlns:dgm="http://schemas.openxmlformats.org/drawingml/2006/diagram" '
+    spaces += 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+    points = '<dgm:pt modelId="0" type="doc"/>'
+    lines = '<dgm:cxn srcId="1" destId="0" srcOrd="0"/>'  # in a circle
+    for number, (text, parent) in enumerate(zip(texts, parents, strict=True), start=1):
+        said = f"<dgm:t><a:p><a:r><a:t>{text}</a:t></a:r></a:p></dgm:t>"
+        points += (
+            f'<dgm:pt modelId="{number}">{said}</dgm:pt><dgm:pt modelId="p{number}" type="pres"/>'
+        )
+        lines += f'<dgm:cxn srcId="{parent}" destId="{number}" srcOrd="{number}"/>'
+        lines += f'<dgm:cxn type="presOf" srcId="{number}" destId="p{number}" srcOrd="0"/>'
+    data = f"<dgm:dataModel {spaces}>{points}{lines}</dgm:dataModel>".encode()
+
+    slide, kind = deck.slides[len(deck.slides) - 1], f"{RELATED}/diagramData"
+    part = pptx.opc.package.Part(
+        pptx.opc.packuri.PackURI("/ppt/diagrams/data1.xml"),
+        "application/vnd.openxmlformats-officedocument.drawingml.diagramData+xml",
+        deck.part.package,
+        data,
+    )
+    frame = slide.shapes.add_table(1, 1, 0, 0, 100, 100)._element
+    frame.graphic.graphicData.clear()
+    frame.graphic.graphicData.set("uri", "http://schemas.openxmlformats.org/drawingml/2006/diagram")
+    own = f'xmlns:r="{RELATED}" r:dm="{slide.part.relate_to(part, kind)}"'
+    frame.graphic.graphicData.append(parse_xml(f"<dgm:relIds {spaces} {own}/>"))
+    return frame
+
+
+def test_the_texts_of_a_diagram_on_a_slide_are_items(load_one, build):
+    """In the levels of SmartArt; none of a hidden one."""
+    deck = pptx.Presentation()
+    deck.slides.add_slide(deck.slide_layouts[5]).shapes.title.text = "Who we are"
+    frame = add_diagram(deck, ("Director", "Sales", "Ann Lund", "Works"), (0, 1, 2, 1))
+    assert load_one("a.pptx", build.saved(deck)).text == (
+        "Who we are\n\n- Director\n  - Sales\n    - Ann Lund\n  - Works"
+    )
+    frame.nvGraphicFramePr.cNvPr.set("hidden", "1")
+    assert load_one("a.pptx", build.saved(deck)).text == "Who we are"
 
 
 def test_covered_cells_of_a_slide_have_the_text_above_or_before_them(load_one, build):
