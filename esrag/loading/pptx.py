@@ -9,6 +9,7 @@ from esrag.loading import archive
 from esrag.loading.diagrams import find_diagram, read_diagram
 from esrag.loading.headers import Cell, limit_cover, spread_cells
 from esrag.loading.layout import Layout, clean_title, count_characters
+from esrag.loading.number_formats import format_number
 from esrag.loading.numbering import Mark
 from esrag.loading.superscripts import separate_raised
 from esrag.loading.typography import is_heading
@@ -16,6 +17,9 @@ from esrag.records import Document, Source
 
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _TEXT, _RUN = f"{_DRAWING}t", f"{_DRAWING}r"
+_FORMAT = "{*}formatCode"
+_DAY = re.compile(r"[1-9][0-9]{0,5}(?:\.[0-9]{1,9})?")  # a date as Excel counts
+_IN_THOUSANDS = re.compile(r"[#0?],{1,9}(?![#0?,])")
 _NO, _YES = ("0", "false"), ("1", "true")
 # What python-pptx raises for a chart whose parts are missing or of another kind.
 _BROKEN = (AttributeError, LookupError, TypeError, ValueError)
@@ -145,9 +149,39 @@ def _write_chart(layout: Layout, chart: Any) -> None:
 
 def _read_points(plot: Any, series: Sequence[Any]) -> Iterator[list[str]]:
     """Yield each category with the values that the series have for it."""
-    columns = [each.values for each in series]
+    columns = [_read_values(each) for each in series]
+    dates = _find_format(next(plot._element.iter("{*}cat"), None))  # noqa: SLF001 -- as below
     for name, values in zip(plot.categories, zip(*columns, strict=False), strict=False):
-        yield [str(name), *("" if value is None else f"{value:.15g}" for value in values)]
+        yield [_read_category(str(name), dates), *values]
+
+
+def _read_values(series: Any) -> list[str]:
+    """Return the values of a series in the format of their numbers; "" for none.
+
+    One that shows thousands or millions would put their unit after the whole number.
+    """
+    shown = _find_format(series._element.find("{*}val"))  # noqa: SLF001 -- python-pptx has no formats
+    shown = "" if _IN_THOUSANDS.search(shown) else shown
+    return ["" if value is None else format_number(value, shown) for value in series.values]
+
+
+def _find_format(data: Any) -> str:
+    """Return the format of the numbers of a series or of its categories; "" for the usual one."""
+    return "" if data is None else next((each.text or "" for each in data.iter(_FORMAT)), "")
+
+
+def _read_category(name: str, shown: str) -> str:
+    """Return the name of a category, a date as in ISO 8601.
+
+    >>> _read_category("45292.0", "m/d/yyyy"), _read_category("45292.0", "0")
+    ('2024-01-01', '45292.0')
+    """
+    from openpyxl.styles.numbers import is_date_format  # type: ignore[import-untyped]
+    from openpyxl.utils.datetime import from_excel  # type: ignore[import-untyped]
+
+    if not (is_date_format(shown) and _DAY.fullmatch(name)):
+        return name
+    return str(from_excel(float(name)).date())
 
 
 def _write_diagram(layout: Layout, part: Any, key: str) -> None:

@@ -3,7 +3,7 @@
 import io
 import json
 import re
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from email.message import EmailMessage
 from email.mime.text import MIMEText
 
@@ -1092,6 +1092,23 @@ def test_paragraphs_of_a_slide_are_items(load_one, build):
     assert load_one("a.pptx", build.saved(deck)).text == (
         "Agenda\n- Welcome\n- The year\n  - traffic"
     )
+
+
+@pytest.mark.parametrize(
+    ("shown", "text"),
+    [("0.0%", "25.4%"), ("General", "0.254"), ('"€"#,##0.00', "€0.254"), ('0,,"M"', "0.254")],
+)
+def test_values_of_a_chart_have_the_format_of_its_numbers(load_one, build, shown, text):
+    """And the days of its axis are dates."""
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    data = CategoryChartData(number_format=shown)
+    data.categories = [date(2024, 1, 1), date(2024, 2, 1)]
+    data.add_series("Share", (0.254, None))
+    slide.shapes.add_chart(XL_CHART_TYPE.LINE, 0, 0, Inches(4), Inches(3), data)
+    assert tables(load_one("a.pptx", build.saved(deck))) == [
+        f" | Share\n2024-01-01 | {text}\n2024-02-01"
+    ]
 
 
 def add_diagram(deck, texts, parents):
