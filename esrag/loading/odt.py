@@ -18,9 +18,13 @@ _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+_SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
 _DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 _MIMETYPE = b"mimetypeapplication/vnd.oasis.opendocument.text"  # the first member, stored as it is
-_LEFT_OUT = {f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}note-citation"}
+_LEFT_OUT = {
+    *(f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}note"),
+    *(f"{_SVG}title", f"{_SVG}desc"),  # of a picture, for those who do not see it
+}
 _CHARACTERS = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
 
 
@@ -47,7 +51,9 @@ class OdtLoader:
         if not source.keep_hidden:
             layout.leave_out(_remove_hidden(body, _find_hidden_styles(parts)))
         separate_raised(_iter_raised(body, _find_raised_styles(parts)))
-        _write(layout, body)
+        writer = _Writer(layout)
+        writer.write(body)
+        writer.write_notes()
         title = "" if meta is None else meta.findtext(f".//{_DUBLIN_CORE}title", "")
         yield layout.document(source, "odt", clean_title(title))
 
@@ -123,20 +129,57 @@ def _member(files: Any, name: str) -> bytes:
     return bytes(files.read(name)) if name in files.namelist() else b""
 
 
-def _write(layout: Layout, element: Any, depth: int = 0) -> None:
-    """Add an element's headings, paragraphs, lists and tables; `depth` lists are around it."""
-    begins_item = element.tag == f"{_TEXT}list-item"
-    for child in element.iterchildren("{*}*"):
-        if child.tag == f"{_TEXT}h":
-            layout.heading(_text(child), max(1, read_number(child.get(f"{_TEXT}outline-level"), 1)))
-        elif child.tag == f"{_TEXT}p" and (text := _text(child)).strip():
-            item = Mark("", depth - 1).write_item(text) if begins_item else text
-            layout.add(item, "\n" if depth else "\n\n")
-            begins_item = False
-        elif child.tag == f"{_TABLE}table":
-            layout.table(spread_cells(_rows(child)))
-        elif child.tag not in _LEFT_OUT:
-            _write(layout, child, depth + (child.tag == f"{_TEXT}list"))
+class _Writer:
+    """Adds the parts of a text to a layout; a note follows the section that refers to it."""
+
+    def __init__(self, layout: Layout) -> None:
+        """Begin without notes."""
+        self._layout = layout
+        self._notes: list[str] = []
+
+    def write(self, element: Any, depth: int = 0) -> None:
+        """Add an element's headings, paragraphs, lists and tables; `depth` lists are around it."""
+        begins_item = element.tag == f"{_TEXT}list-item"
+        for child in element.iterchildren("{*}*"):
+            if child.tag in (f"{_TEXT}h", f"{_TEXT}p"):
+                begins_item = (
+                    not self._write_paragraph(child, depth, begins_item=begins_item) and begins_item
+                )
+            elif child.tag == f"{_TABLE}table":
+                self._take_notes(child)
+                self._layout.table(spread_cells(_rows(child)))
+            elif child.tag not in _LEFT_OUT:
+                self.write(child, depth + (child.tag == f"{_TEXT}list"))
+
+    def write_notes(self) -> None:
+        """Add the notes that wait."""
+        for note in self._notes:
+            self._layout.add(note)
+        self._notes.clear()
+
+    def _write_paragraph(self, block: Any, depth: int, *, begins_item: bool) -> bool:
+        """Add a heading or a paragraph, and return whether it has text.
+
+        The first one of an item has a bullet.
+        """
+        text = _text(block)
+        if not text.strip():
+            self._take_notes(block)
+            return False
+
+        if block.tag == f"{_TEXT}h":
+            self.write_notes()
+            level = max(1, read_number(block.get(f"{_TEXT}outline-level"), 1))
+            self._layout.heading(text, level)
+        else:
+            said = Mark("", depth - 1).write_item(text) if begins_item else text
+            self._layout.add(said, "\n" if depth else "\n\n")
+        self._take_notes(block)
+        return True
+
+    def _take_notes(self, block: Any) -> None:
+        for body in block.iter(f"{_TEXT}note-body"):
+            self._notes.append(" ".join(_text(body).split()))
 
 
 def _text(element: Any) -> str:
@@ -152,7 +195,7 @@ def _text(element: Any) -> str:
 def _text_of_child(child: Any) -> str:
     """Return an element's words as a part of the text around it."""
     inner = _text(child)
-    if inner and child.tag in (f"{_TEXT}p", f"{_TEXT}note"):
+    if inner and child.tag == f"{_TEXT}p":
         return f" {inner} "
     if child.tag == f"{_TEXT}s":
         return " " * min(read_number(child.get(f"{_TEXT}c"), 1), 99) + inner

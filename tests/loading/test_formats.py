@@ -919,11 +919,10 @@ def test_a_book_is_read_in_the_order_of_its_spine(load, samples):
 
 
 def test_odt_has_headings_lists_tables_and_notes(load_one, samples):
-    """The elements for spaces and notes become text."""
+    """The elements for spaces become text, and a note follows its section."""
     document = load_one(*samples["odt"])
     assert paths(document) == [("Tides",), ("Tides", "Ports")]
-    assert re.search(r"High  water\. +Twice a day\.\n", document.text)
-    assert "\n- Spring" in document.text
+    assert "High  water.\n- Spring\n\nTwice a day.\n\nPorts" in document.text
     assert tables(document) == ["Port | Metres\nBrest | 6.9"]
 
 
@@ -932,7 +931,7 @@ ODT = "".join(
         "<office:document-content",
         *(
             f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-            for name in ("office", "text", "table")
+            for name in ("office", "text", "table", "style", "drawing", "svg-compatible")
         ),
         "><office:body><office:text>{}</office:text></office:body></office:document-content>",
     )
@@ -946,6 +945,24 @@ def test_items_of_odt_keep_their_paragraphs_and_levels(load_one, build):
     content = ODT.format(f"<text:p>Tides are two.</text:p>{items}<text:p>So it is.</text:p>")
     text = load_one("a.odt", build.zip({"content.xml": content})).text
     assert text == "Tides are two.\n- Ebb\nIt falls.\n  - Deep\n\nSo it is."
+
+
+def test_notes_and_descriptions_of_pictures_do_not_interrupt_odt(load_one, build):
+    """Notes follow the section, and a reader does not see the descriptions."""
+    note = (
+        "<text:note><text:note-citation>2</text:note-citation><text:note-body>{}</text:note-body>"
+    )
+    note = f"{note.format('<text:p>Children pay half.</text:p>')}</text:note>"
+    picture = "<svg-compatible:title>Cat</svg-compatible:title><svg-compatible:desc>A cat"
+    picture = f"<drawing:frame>{picture} on a wall</svg-compatible:desc></drawing:frame>"
+    fees = f"<text:p>{picture}The fee of 40 euros{note} is due in May.</text:p>"
+    content = ODT.format(f"<text:h>Fees{note}</text:h>{fees}<text:h>Hours</text:h>")
+    document = load_one("a.odt", build.zip({"content.xml": content}))
+    assert paths(document) == [("Fees",), ("Hours",)]
+    assert document.text.split("\n\n") == [
+        *("Fees", "The fee of 40 euros is due in May.", "Children pay half.", "Children pay half."),
+        "Hours",
+    ]
 
 
 def test_covered_cells_of_odt_have_the_text_above_or_before_them(load_one, build):
