@@ -50,7 +50,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class _Level:
+class Level:
     """How a level counts: from which number, in which digits, and what is written around them."""
 
     start: int
@@ -59,10 +59,10 @@ class _Level:
 
 
 @dataclass(slots=True)
-class _List:
+class CountedList:
     """A list's levels, and the numbers of its last paragraph."""
 
-    levels: Mapping[int, _Level]
+    levels: Mapping[int, Level]
     numbers: dict[int, int] = field(default_factory=dict)
 
     def count(self, level: int) -> None:
@@ -92,7 +92,7 @@ class Numbering:
 
     def __init__(self, root: Any, styles: Any) -> None:
         """Read the lists of a document's numbering part, if it has one, and those of styles."""
-        self._lists: dict[str, _List] = {}  # by the id of their definition
+        self._lists: dict[str, CountedList] = {}  # by the id of their definition
         self._definitions: dict[str, str] = {}  # by the id that paragraphs name
         self._starts: dict[Numbered, int] = {}  # of lists that begin anew
         if root is not None:
@@ -129,7 +129,7 @@ class Numbering:
             levels = {
                 _own_level(level): _read_level(level) for level in definition.iter(f"{WORD}lvl")
             }
-            self._lists[definition.get(f"{WORD}abstractNumId", "")] = _List(levels)
+            self._lists[definition.get(f"{WORD}abstractNumId", "")] = CountedList(levels)
 
         for number in root.iter(f"{WORD}num"):
             name = number.get(f"{WORD}numId", "")
@@ -186,9 +186,9 @@ def _read_properties(properties: Any) -> Numbered | None:
     return read_value(properties, "numId"), _read_int(properties, "ilvl")
 
 
-def _read_level(level: Any) -> _Level:
+def _read_level(level: Any) -> Level:
     digits = "decimal" if level.find(f"{WORD}isLgl") is not None else read_value(level, "numFmt")
-    return _Level(_read_int(level, "start", 1), digits or "decimal", read_value(level, "lvlText"))
+    return Level(_read_int(level, "start", 1), digits or "decimal", read_value(level, "lvlText"))
 
 
 def _read_int(element: Any, name: str, otherwise: int = 0) -> int:

@@ -10,7 +10,7 @@ from esrag.loading.attributes import read_number
 from esrag.loading.headers import Cell, limit_cover, spread_cells
 from esrag.loading.inheritance import inherit
 from esrag.loading.layout import Layout, clean_title, count_characters
-from esrag.loading.numbering import Mark
+from esrag.loading.odt_lists import Items, OdtLists
 from esrag.loading.superscripts import separate_raised
 from esrag.records import Document, Source
 
@@ -22,7 +22,7 @@ _SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
 _DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 _MIMETYPE = b"mimetypeapplication/vnd.oasis.opendocument.text"  # the first member, stored as it is
 _LEFT_OUT = {
-    *(f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}note"),
+    *(f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}note", f"{_TEXT}number"),
     *(f"{_SVG}title", f"{_SVG}desc"),  # of a picture, for those who do not see it
 }
 _CHARACTERS = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
@@ -51,7 +51,7 @@ class OdtLoader:
         if not source.keep_hidden:
             layout.leave_out(_remove_hidden(body, _find_hidden_styles(parts)))
         separate_raised(_iter_raised(body, _find_raised_styles(parts)))
-        writer = _Writer(layout)
+        writer = _Writer(layout, OdtLists(parts))
         writer.write(body)
         writer.write_notes()
         title = "" if meta is None else meta.findtext(f".//{_DUBLIN_CORE}title", "")
@@ -132,24 +132,24 @@ def _member(files: Any, name: str) -> bytes:
 class _Writer:
     """Adds the parts of a text to a layout; a note follows the section that refers to it."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, lists: OdtLists) -> None:
         """Begin without notes."""
-        self._layout = layout
+        self._layout, self._lists = layout, lists
         self._notes: list[str] = []
 
-    def write(self, element: Any, depth: int = 0) -> None:
-        """Add an element's headings, paragraphs, lists and tables; `depth` lists are around it."""
-        begins_item = element.tag == f"{_TEXT}list-item"
+    def write(self, element: Any, inside: Items | None = None) -> None:
+        """Add an element's headings, paragraphs, lists and tables; `inside` is the list around."""
+        item = element if element.tag == f"{_TEXT}list-item" else None
         for child in element.iterchildren("{*}*"):
             if child.tag in (f"{_TEXT}h", f"{_TEXT}p"):
-                begins_item = (
-                    not self._write_paragraph(child, depth, begins_item=begins_item) and begins_item
-                )
+                item = None if self._write_paragraph(child, item, inside) else item
             elif child.tag == f"{_TABLE}table":
                 self._take_notes(child)
                 self._layout.table(spread_cells(_rows(child)))
+            elif child.tag == f"{_TEXT}list":
+                self.write(child, self._lists.open(child, inside))
             elif child.tag not in _LEFT_OUT:
-                self.write(child, depth + (child.tag == f"{_TEXT}list"))
+                self.write(child, inside)
 
     def write_notes(self) -> None:
         """Add the notes that wait."""
@@ -157,23 +157,25 @@ class _Writer:
             self._layout.add(note)
         self._notes.clear()
 
-    def _write_paragraph(self, block: Any, depth: int, *, begins_item: bool) -> bool:
+    def _write_paragraph(self, block: Any, item: Any, inside: Items | None) -> bool:
         """Add a heading or a paragraph, and return whether it has text.
 
-        The first one of an item has a bullet.
+        The first one of an item has the number of the item, or a bullet.
         """
         text = _text(block)
         if not text.strip():
             self._take_notes(block)
             return False
 
+        mark = None if item is None or inside is None else inside.mark(item, block)
         if block.tag == f"{_TEXT}h":
             self.write_notes()
+            number = mark.text if mark else self._lists.number_heading(block)
             level = max(1, read_number(block.get(f"{_TEXT}outline-level"), 1))
-            self._layout.heading(text, level)
+            self._layout.heading(f"{number} {text}".lstrip(), level)
         else:
-            said = Mark("", depth - 1).write_item(text) if begins_item else text
-            self._layout.add(said, "\n" if depth else "\n\n")
+            said = mark.write_item(text) if mark else text
+            self._layout.add(said, "\n\n" if inside is None else "\n")
         self._take_notes(block)
         return True
 

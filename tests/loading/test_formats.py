@@ -947,6 +947,41 @@ def test_items_of_odt_keep_their_paragraphs_and_levels(load_one, build):
     assert text == "Tides are two.\n- Ebb\nIt falls.\n  - Deep\n\nSo it is."
 
 
+LISTS = """<text:list-style style:name="L1">
+ <text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/>
+ <text:list-level-style-number text:level="2" style:num-format="a" style:num-suffix=")"/>
+</text:list-style>
+<text:outline-style>
+ <text:outline-level-style text:level="1" style:num-format="1"/>
+ <text:outline-level-style text:level="2" style:num-format="1" text:display-levels="2"/>
+</text:outline-style>
+<style:style style:name="Bare" style:list-style-name=""/>"""
+
+
+def test_items_and_headings_of_odt_have_the_numbers_that_programs_show(load_one, build):
+    """A list begins anew, unless it continues another one; a heading may have no number."""
+    item = "<text:list-item{}><text:p>{}</text:p>{}</text:list-item>".format
+    listed = '<text:list text:style-name="L1" {}>{}</text:list>'.format
+    heading = '<text:h text:outline-level="{}" text:style-name="{}">{}</text:h>'.format
+    inner = f"<text:list>{item('', 'in cash', '')}{item('', 'by card', '')}</text:list>"
+    content = ODT.format(
+        LISTS
+        + heading(1, "", "Term")
+        + heading(1, "", "Rent")
+        + heading(2, "", "Amount")
+        + listed('xml:id="one"', item("", "Sign", "") + item("", "Pay", inner))
+        + listed("", item("", "Read", ""))
+        + listed('text:continue-list="one"', item("", "Move in", ""))
+        + listed('text:continue-numbering="true"', item(' text:start-value="7"', "Leave", ""))
+        + heading(1, "Bare", "Annex")
+    )
+    text = load_one("a.odt", build.zip({"content.xml": content})).text
+    assert [line for line in text.split("\n") if line] == [
+        *("1 Term", "2 Rent", "2.1 Amount", "1. Sign", "2. Pay", "  a) in cash", "  b) by card"),
+        *("1. Read", "3. Move in", "7. Leave", "Annex"),
+    ]
+
+
 def test_notes_and_descriptions_of_pictures_do_not_interrupt_odt(load_one, build):
     """Notes follow the section, and a reader does not see the descriptions."""
     note = (
