@@ -17,6 +17,10 @@ _MARKS = (  # UTF-32's mark starts with UTF-16's
 _CONTROLS = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 # Programs that declare Latin-1 write Windows' quotes and euro signs, and show them, as browsers do.
 _LATIN_1 = {"iso-8859-1", "latin-1", "latin1"}
+# Bytes that Windows-1252 does not have for letters and signs of Western Europe. Text in Polish,
+# Czech, Greek or Cyrillic has some of them in its own encodings.
+_WESTERN = "ÀÄÅÆÇÈÉÊÔÖØÜßàáâäåæçèéêëíîïñóôöøùúûü€£§«°·»¿¡©®–—‘’“”„…•™\xa0"
+_OTHER = re.compile(b"[^\x00-\x7f" + re.escape(_WESTERN.encode("cp1252")) + b"]")
 _NOT_TEXT = "holds bytes that are no text in any known encoding"
 
 
@@ -66,8 +70,19 @@ def _encoding(sample: bytes) -> str:
 
 
 def _guess(data: bytes) -> str:
+    """Return the text in the encoding that its bytes look like.
+
+    A short text tells little, and most that is not UTF-8 is from Windows in Western Europe.
+
+    >>> _guess("Begünstigter; 5 €".encode("cp1252"))
+    'Begünstigter; 5 €'
+
+    Raises: ParsingError if no encoding fits.
+    """
     from charset_normalizer import from_bytes
 
+    if not _OTHER.search(data):
+        return data.decode("cp1252")
     best = from_bytes(data).best()
     if best is None:
         raise ParsingError(_NOT_TEXT)

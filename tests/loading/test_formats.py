@@ -37,6 +37,19 @@ def tables(document):
 
 
 @pytest.mark.parametrize(
+    ("encoding", "line"),
+    [
+        ("cp1252", "Begünstigter: 5 €, où êtes-vous à l’hôtel, el niño, Søren på båden"),
+        ("cp1250", "Wpłata na konto, należność; Účet za elektřinu, částka k úhradě"),
+        ("cp1251", "Счёт за электричество"),
+    ],
+)
+def test_short_text_is_read_in_the_encoding_of_its_region(load_one, encoding, line):
+    """Spreadsheets save CSV in the encoding of Windows, and a short one tells little."""
+    assert load_one("a.txt", line.encode(encoding)).text == line
+
+
+@pytest.mark.parametrize(
     "data",
     [
         "Žluťoučký kůň".encode(),
