@@ -6,17 +6,15 @@ Only the width of the glyph tells that a letter is missing, and the letters behi
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from ctypes import c_int, create_string_buffer
 from itertools import count
 from typing import Any
 
-from esrag.loading.placed import count_wide
+from esrag.loading.placed import count_wide, measure_loosely, read_font
 
 _F = re.compile(r"f")
 # Of the width of an f: fi and fl are 1.4 (Century Expanded) to 1.8 (Helvetica), ff is 1.9 or more.
 _WIDER, _NARROWER = 1.3, 1.85
 _SAME = 0.3  # of its width: glyphs that start nearer to each other are letters of one ligature
-_MAX_NAME = 128  # bytes of a font's name
 # What follows fl in a word: a vowel. What follows fi is a consonant, or one of the vowels of
 # "field", "fiend", "fierce", "fiery", "defiance", and after a letter those of "specified".
 _AFTER_FL = re.compile(r"(?!eld|end|er[cy]|an[ct])[aeiouy]")
@@ -87,23 +85,17 @@ def _measure(page: Any, index: int) -> tuple[bytes, float] | None:
 
     if pdfium.FPDFText_GetUnicode(page, index) != ord("f"):
         return None
-    box = pdfium.FS_RECTF()
-    if not pdfium.FPDFText_GetLooseCharBox(page, index, box):
+    box = measure_loosely(page, index)
+    if box is None:
         return None
     width, height = box.right - box.left, box.top - box.bottom
     if not (width > 0 and height > 0) or _is_beside(page, index, box.left, _SAME * width):
         return None
-    name, flags = create_string_buffer(_MAX_NAME), c_int()
-    pdfium.FPDFText_GetFontInfo(page, index, name, _MAX_NAME, flags)
-    return name.value, width / height
+    font, _ = read_font(page, index)
+    return font, width / height
 
 
 def _is_beside(page: Any, index: int, left: float, least: float) -> bool:
     """Return whether the letter before or after one starts where that does."""
-    import pypdfium2.raw as pdfium
-
-    box = pdfium.FS_RECTF()
-    return any(
-        pdfium.FPDFText_GetLooseCharBox(page, other, box) and abs(box.left - left) < least
-        for other in (index - 1, index + 1)
-    )
+    boxes = (measure_loosely(page, other) for other in (index - 1, index + 1))
+    return any(box is not None and abs(box.left - left) < least for box in boxes)

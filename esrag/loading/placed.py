@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from ctypes import c_double
+from ctypes import c_double, c_int, create_string_buffer
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,8 @@ GAP = "\u241f"  # Unicode's picture of a separator; marks may be in the text of 
 # Where white space between two words starts → where it ends, and what comes instead of it.
 Marks = dict[int, tuple[int, str]]
 
-_FIRST_SHOWN = 32  # below are the codes of glyphs that are no characters
+FIRST_SHOWN = 32  # below are the codes of glyphs that are no characters
+_MAX_NAME = 128  # bytes of a font's name
 _WORD = re.compile(r"[^ \t\r\n]+")
 _LINE = re.compile(r"[^\r\n]+")
 
@@ -80,7 +81,7 @@ def _box(page: Any, index: int, character: str) -> tuple[float, float, float, fl
     import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
     code = pdfium.FPDFText_GetUnicode(page, index)
-    is_known = code >= _FIRST_SHOWN
+    is_known = code >= FIRST_SHOWN
     if is_known and code not in (ord(character), _high_surrogate(character)):
         return None
     return measure_character(page, index)
@@ -93,6 +94,23 @@ def measure_character(page: Any, index: int) -> tuple[float, float, float, float
     left, right, bottom, top = (c_double() for _ in range(4))
     pdfium.FPDFText_GetCharBox(page, index, left, right, bottom, top)
     return left.value, right.value, bottom.value, top.value
+
+
+def measure_loosely(page: Any, index: int) -> Any:
+    """Return the box of a character with the room that its font gives it; None without one."""
+    import pypdfium2.raw as pdfium
+
+    box = pdfium.FS_RECTF()
+    return box if pdfium.FPDFText_GetLooseCharBox(page, index, box) else None
+
+
+def read_font(page: Any, index: int) -> tuple[bytes, int]:
+    """Return the name and the flags of a character's font."""
+    import pypdfium2.raw as pdfium
+
+    name, flags = create_string_buffer(_MAX_NAME), c_int()
+    pdfium.FPDFText_GetFontInfo(page, index, name, _MAX_NAME, flags)
+    return name.value, flags.value
 
 
 def _high_surrogate(character: str) -> int:

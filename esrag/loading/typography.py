@@ -7,14 +7,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from ctypes import c_int, create_string_buffer
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from statistics import median, mode
 from typing import Any
 
 from esrag.loading.layout import join_lines
-from esrag.loading.placed import count_wide
+from esrag.loading.placed import count_wide, measure_loosely, read_font
 from esrag.text import normalise
 
 MAX_CHARACTERS = 120  # of a heading, over all its lines
@@ -39,7 +38,6 @@ _NO_HEADING = re.compile(
     r"|.*(?:\. ){4}|.*[.,;]\Z|[•▪●–*-]",
     re.IGNORECASE,
 )
-_MAX_NAME = 128  # bytes of a font's name
 _FORCE_BOLD = 1 << 18
 _BOLD = re.compile(r"bold|black|heavy|demi", re.IGNORECASE)
 _NOT_BOLD = re.compile(
@@ -194,17 +192,16 @@ def _style(page: Any, index: int, character: str) -> Style | None:
 
     if pdfium.FPDFText_GetUnicode(page, index) != ord(character):
         return None
-    box = pdfium.FS_RECTF()
-    if not pdfium.FPDFText_GetLooseCharBox(page, index, box):
+    box = measure_loosely(page, index)
+    if box is None:
         return None
-    name, flags = create_string_buffer(_MAX_NAME), c_int()
-    pdfium.FPDFText_GetFontInfo(page, index, name, _MAX_NAME, flags)
-    is_marked = bool(flags.value & _FORCE_BOLD)
+    name, flags = read_font(page, index)
+    is_marked = bool(flags & _FORCE_BOLD)
     weight = pdfium.FPDFText_GetFontWeight(page, index)
     height = abs(box.top - box.bottom)
     return Style(
         round(2 * height) / 2 if math.isfinite(height) else 0.0,
-        is_marked or _is_bold(name.value.decode("utf-8", "replace"), weight),
+        is_marked or _is_bold(name.decode("utf-8", "replace"), weight),
     )
 
 

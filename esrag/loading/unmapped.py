@@ -8,12 +8,11 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from esrag.loading.placed import measure_character
+from esrag.loading.placed import FIRST_SHOWN, measure_character
 
 UNKNOWN = "\ufffd"
 _UTF16 = f"utf-16-{sys.byteorder[0]}e"
 _MINUS = "−"
-_FIRST_SHOWN = 32  # codes below are no characters
 # Of a minus sign: its width in its heights, and its middle in heights of what stands behind it.
 _WIDE, _LOW, _HIGH = 4.0, 0.2, 0.8
 
@@ -41,7 +40,7 @@ def _insert(page: Any, codes: Iterable[int], units: Sequence[int]) -> Iterator[i
         if place < len(units) and units[place] == code:
             yield code
             place += 1
-        elif code < _FIRST_SHOWN:
+        elif code < FIRST_SHOWN:
             yield ord(_MINUS if _is_minus(page, index) else UNKNOWN)
         else:
             return
