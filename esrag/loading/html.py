@@ -19,7 +19,7 @@ from esrag.loading.html_tables import (
 )
 from esrag.loading.layout import Layout, clean_title, join_lines
 from esrag.loading.main_part import find_main
-from esrag.loading.numbering import Mark, write_number
+from esrag.loading.numbering import DIGITS, Mark, write_number
 from esrag.loading.own_links import remove_own_links
 from esrag.loading.pagers import remove_pagers
 from esrag.loading.plain import write_plain
@@ -56,7 +56,6 @@ _ROWS, _CELLS, _ITEMS = {"tr", "row"}, {"td", "th", "cell"}, {"li", "item"}
 _MAX_TERM = 80  # characters of what a definition list defines; more are a paragraph of their own
 _LISTS = {"dl", "list", "ol", "pre", "table", "ul"}
 _OWN_MARK = re.compile(r"\((?:\d{1,3}|[a-z]|[ivx]{1,5})\)")  # that an item's text begins with
-_DIGITS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 # Of the words outside links, the headings and the rows. On the RFC series' own HTML trafilatura
 # keeps none of the headings, which are links there and so look like menus; on pages with menus it
 # rightly drops two or three, and boxes of facts. Of tables among quotations it keeps no row.
@@ -379,7 +378,7 @@ class _Writer:
         number = ""
         if self._numbers and _is_numbered(around):
             self._numbers[-1] = read_number(item.get("value"), self._numbers[-1] + 1)
-            digits = _DIGITS.get(around.get("type", ""), "decimal")
+            digits = DIGITS.get(around.get("type", ""), "decimal")
             number = f"{write_number(self._numbers[-1], digits)}."
         return Mark(number, max(0, self._lists - 1)).write_item("")
 

@@ -20,7 +20,15 @@ _ROMAN = tuple(
         strict=True,
     )
 )
-_MAX_NUMBER, _MAX_DIGITS, _MAX_INDENT = 9_999, 4, 8
+_MAX_NUMBER, MAX_DIGITS, _MAX_INDENT = 9_999, 4, 8
+# How web pages and OpenDocument call the digits that Word calls so.
+DIGITS = {
+    "1": "decimal",
+    "a": "lowerLetter",
+    "A": "upperLetter",
+    "i": "lowerRoman",
+    "I": "upperRoman",
+}
 _LETTERS = 26
 
 Numbered = tuple[str, int]  # the id of a list, and the level in it
@@ -192,9 +200,9 @@ def _read_level(level: Any) -> Level:
 
 
 def _read_int(element: Any, name: str, otherwise: int = 0) -> int:
-    return read_number(read_value(element, name), otherwise, _MAX_DIGITS)
+    return read_number(read_value(element, name), otherwise, MAX_DIGITS)
 
 
 def _own_level(element: Any) -> int:
     """Return the level that an element of a list's definition describes."""
-    return read_number(element.get(f"{WORD}ilvl"), 0, _MAX_DIGITS)
+    return read_number(element.get(f"{WORD}ilvl"), 0, MAX_DIGITS)

@@ -6,19 +6,11 @@ from typing import Any
 
 from esrag.loading.attributes import read_number
 from esrag.loading.inheritance import inherit
-from esrag.loading.numbering import CountedList, Level, Mark
+from esrag.loading.numbering import DIGITS, MAX_DIGITS, CountedList, Level, Mark
 
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _ID = "{http://www.w3.org/XML/1998/namespace}id"
-_DIGITS = {
-    "1": "decimal",
-    "a": "lowerLetter",
-    "A": "upperLetter",
-    "i": "lowerRoman",
-    "I": "upperRoman",
-}
-_MAX_DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +23,7 @@ class Items:
 
     def mark(self, item: Any, block: Any) -> Mark:
         """Count the item that a paragraph begins, and return its mark."""
-        if start := read_number(item.get(f"{_TEXT}start-value"), 0, _MAX_DIGITS):
+        if start := read_number(item.get(f"{_TEXT}start-value"), 0, MAX_DIGITS):
             self.counted.numbers[self.level] = start - 1
         self.counted.count(self.level)
         own = block.findtext(f"{_TEXT}number")
@@ -108,8 +100,8 @@ def _read_level(element: Any, level: int, above: Mapping[int, Level]) -> Level:
 
     Its number begins with those of some levels above that have digits.
     """
-    start = read_number(element.get(f"{_TEXT}start-value"), 1, _MAX_DIGITS)
-    digits = _DIGITS.get(element.get(f"{_STYLE}num-format", ""), "none")
+    start = read_number(element.get(f"{_TEXT}start-value"), 1, MAX_DIGITS)
+    digits = DIGITS.get(element.get(f"{_STYLE}num-format", ""), "none")
     shown = read_number(element.get(f"{_TEXT}display-levels"), 1, 1)
     first = max(0, level + 1 - shown)
     numbers = [
