@@ -126,7 +126,7 @@ def _read_best(stated: Stated, fits: Scores, read: Read, defines: npt.NDArray[np
             plainly = read(meaning, [texts[n] for n in told])
             scores[0, told] = np.maximum(scores[0, told], plainly)
         read_so_far.append(scores)
-        readings[numbers] = read_so_far[-1].max(axis=0)
+        readings[numbers] = scores.max(axis=0)
         has_asked += [not lacks_asked_number(asked, one) for one in found]
         if _is_settled(np.hstack(read_so_far), has_asked, len(sides)):
             break

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from esrag.text.figures import to_figures
@@ -401,6 +402,7 @@ class Asked:
     subject: str = ""
 
 
+@lru_cache(maxsize=256)  # an answer asks some thirty times for the same question
 def read_question(question: str) -> Asked:
     """Return what a question asks for, by its words.
 
